@@ -11,7 +11,7 @@ import type { Counts } from './counts.ts';
 import type { FileItem, Item } from './item.ts';
 import type { Recorder } from './recorder.ts';
 import type { Selection } from './selection.ts';
-import { type BatchEnd, StopRule } from './verdict.ts';
+import { type BatchEnd, createStopRule } from './verdict.ts';
 
 // A download uses one of `--jobs` only while it needs the service. When all bytes of a small file have arrived, the
 // next download starts while the small file is flushed. Otherwise the latency of the service and of the flushes would
@@ -44,7 +44,7 @@ export class Batch {
   readonly #running = new Map<Download, Promise<void>>();
   /** Those of the running downloads that use a job. */
   readonly #usingJob = new Set<Download>();
-  readonly #stopRule = new StopRule('file');
+  readonly #stopRule = createStopRule('file');
   /** Why no more downloads start, although those in progress end normally. */
   #drainReason: FilingsError | undefined;
   #isWaitingForItems = false;
@@ -140,7 +140,7 @@ export class Batch {
     if (item.kind === 'cancelled') return this.#drain(item.error);
     const attempts = item.kind === 'unlisted' ? (item.error.tries ?? 1) : 0;
     const failure =
-      'error' in item ? makeOutcome({ result: 'failed', bytes: 0, error: item.error }, null, attempts) : undefined;
+      'error' in item ? makeOutcome({ result: 'failed', bytes: 0, attempts, error: item.error }) : undefined;
     if (item.kind !== 'file') return this.#record(item, failure);
     const target = this.#options.findTarget(item);
     const download = new Download(item, target, this.#options.context);

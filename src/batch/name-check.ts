@@ -8,7 +8,11 @@ import { shortened } from '../text.ts';
 import type { Item, NamedFile } from './item.ts';
 import { ACCESSION_NO, type Layout } from './layout.ts';
 
-export function createNameCheck({ template, pathFor }: Layout): (file: NamedFile) => Item {
+/** `protectedPaths` has what messages call each file that must stay, by its folded path. */
+export function createNameCheck(
+  { template, pathFor }: Layout,
+  protectedPaths: ReadonlyMap<string, string>,
+): (file: NamedFile) => Item {
   /** Whether files of two filings never share a path. */
   const pathHasAccession = template.includes(ACCESSION_NO);
   /** Maps the digest of each folded path to a string that identifies the first file with this path, its owner. */
@@ -31,6 +35,11 @@ export function createNameCheck({ template, pathFor }: Layout): (file: NamedFile
     const { path, fault } = pathFor(accession, fileName);
     if (fault) return refuse(file, 'integrity', fault.reason, fault.hint);
     const foldedPath = foldName(path);
+    const label = protectedPaths.get(foldedPath);
+    if (label !== undefined) {
+      const hint = `choose another directory, or another file for ${label}`;
+      return refuse(file, 'integrity', `it is the same file as ${label}`, hint);
+    }
     const key = digestOf(foldedPath);
     // An owner is a digest of the filing, followed by a digest of the name as it is spelled. It is a string, because an
     // object would double the memory for each name. Owners are compared only if their folded paths are equal, so six

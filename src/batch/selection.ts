@@ -7,14 +7,12 @@ import type { AccessionNumber } from '../service/accession.ts';
 import { type ListedFile, listedSize } from '../service/listing.ts';
 import type { Counts } from './counts.ts';
 import type { Item, NamedFile } from './item.ts';
-import type { Layout } from './layout.ts';
-import { createNameCheck } from './name-check.ts';
 import { ReadAhead } from './read-ahead.ts';
 
 export interface SelectionOptions {
   readonly lines: AsyncIterable<readonly Line[]>;
   readonly list: (accession: AccessionNumber) => Promise<readonly ListedFile[]>;
-  readonly layout: Layout;
+  readonly checkName: (file: NamedFile) => Item;
   /** Undefined if no option selects files. Then a line without a file name is an error. */
   readonly nameFilter: ((name: string) => boolean) | undefined;
   readonly isDone: (accession: AccessionNumber) => boolean;
@@ -31,13 +29,11 @@ export class Selection {
   /** Reads later lines, and requests their listings, while earlier files are being downloaded. */
   readonly #readAhead: ReadAhead<Candidate>;
   readonly #options: SelectionOptions;
-  readonly #checkName: ReturnType<typeof createNameCheck>;
   readonly #seenFilings = new Set<AccessionNumber>();
 
   constructor(options: SelectionOptions) {
-    const { lines, jobs, layout } = options;
+    const { lines, jobs } = options;
     this.#options = options;
-    this.#checkName = createNameCheck(layout);
     this.#readAhead = new ReadAhead<Candidate>({
       lines: this.#countAndFilterLines(lines),
       jobs,
@@ -110,7 +106,7 @@ export class Selection {
     for (const candidate of candidates) {
       const fileOrItem = 'kind' in candidate && candidate.kind === 'entry' ? toCandidate(candidate) : candidate;
       // Only a `NamedFile` has no `kind`. Whatever has one (`unmatched`, `unlisted` or `invalid`) is an item already.
-      const item = 'kind' in fileOrItem ? fileOrItem : this.#checkName(fileOrItem);
+      const item = 'kind' in fileOrItem ? fileOrItem : this.#options.checkName(fileOrItem);
       this.#count(item);
       yield item;
     }

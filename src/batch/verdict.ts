@@ -17,66 +17,58 @@ const MAX_UNWRITABLE = 10;
 type Unit = 'file' | 'filing';
 
 /** Stops a run when all other files or filings would fail in the same way. */
-export class StopRule {
-  readonly #unit: Unit;
-  #unreachable = 0;
-  #forbidden = 0;
-  readonly #unwritable = new Set<string>();
-
-  constructor(unit: Unit) {
-    this.#unit = unit;
-  }
+export function createStopRule(unit: Unit) {
+  const unwritable = new Set<string>();
+  let [unreachable, forbidden] = [0, 0];
 
   /** Call this when a file has arrived, not when it is written: files that were requested later may end first. */
-  recordArrival(): void {
-    this.#unreachable = 0;
-    this.#forbidden = 0;
-  }
+  const recordArrival = () => {
+    unreachable = 0;
+    forbidden = 0;
+  };
 
   /** An existing file shows nothing about the service. */
-  recordSkip(): void {
-    this.#unwritable.clear();
-  }
+  const recordSkip = () => unwritable.clear();
 
   /** `error` is undefined for a success. Returns the error that stops the run, if any. */
-  record(error: FilingsError | undefined): FilingsError | undefined {
+  const record = (error: FilingsError | undefined): FilingsError | undefined => {
     // Any other end, even another failure, begins a count again. But a failed write shows nothing about the service.
     if (error?.code !== 'local_io') {
-      this.#unreachable = error?.isUnreachable ? this.#unreachable + 1 : 0;
+      unreachable = error?.isUnreachable ? unreachable + 1 : 0;
       // A host behind a redirect never stops the run at once, by a refusal or a long wait, as the service does.
       const wasRefusedElsewhere = error?.isOtherOrigin && (error.code === 'auth' || error.serviceWaitMs !== undefined);
-      this.#forbidden = error?.problem?.status === 403 || wasRefusedElsewhere ? this.#forbidden + 1 : 0;
+      forbidden = error?.problem?.status === 403 || wasRefusedElsewhere ? forbidden + 1 : 0;
     }
     // A file that the service does not have shows nothing about the disk.
-    if (error === undefined) this.#unwritable.clear();
-    if (error?.failedDirectory !== undefined) this.#unwritable.add(error.failedDirectory);
+    if (error === undefined) unwritable.clear();
+    if (error?.failedDirectory !== undefined) unwritable.add(error.failedDirectory);
     if (error === undefined || error.stopsRun) return error;
     const stop = (code: ErrorCode, message: string, hint: string) =>
       new FilingsError(code, `${message} in a row`, { cause: error, stopsRun: true, hint });
-    const { hint } = error;
-    const ended = (count: number) => `${count} ${this.#unit}s`;
-    if (this.#unwritable.size >= MAX_UNWRITABLE) {
+    const { hint, isOtherOrigin } = error;
+    if (unwritable.size >= MAX_UNWRITABLE) {
       const message = `nothing could be written in ${MAX_UNWRITABLE} directories`;
       return stop('local_io', message, hint ?? 'check the disk and its permissions');
     }
-    if (this.#forbidden >= MAX_FORBIDDEN && error.isOtherOrigin)
-      return stop(
-        error.code,
-        `the host behind a redirect refused ${ended(MAX_FORBIDDEN)}`,
-        hint ?? 'check the base URL',
-      );
-    if (this.#forbidden >= MAX_FORBIDDEN) {
+    if (forbidden >= MAX_FORBIDDEN && isOtherOrigin) {
+      const message = `the host behind a redirect refused ${MAX_FORBIDDEN} ${unit}s`;
+      return stop(error.code, message, hint ?? 'check the base URL');
+    }
+    if (forbidden >= MAX_FORBIDDEN) {
       const wait =
         'some services send 403 when requests come too fast: wait, then run it again with --rate 1/s; if that fails, check the key';
-      return stop('auth', `403 for ${ended(MAX_FORBIDDEN)}`, wait);
+      return stop('auth', `403 for ${MAX_FORBIDDEN} ${unit}s`, wait);
     }
-    if (this.#unreachable < MAX_UNREACHABLE) return undefined;
+    if (unreachable < MAX_UNREACHABLE) return undefined;
+    const host = isOtherOrigin ? 'the host behind a redirect' : 'the service';
     return stop(
       'temporary',
-      `could not connect to ${error.isOtherOrigin ? 'the host behind a redirect' : 'the service'} for ${ended(MAX_UNREACHABLE)}`,
+      `could not connect to ${host} for ${MAX_UNREACHABLE} ${unit}s`,
       hint ?? 'run it again later',
     );
-  }
+  };
+
+  return { recordArrival, recordSkip, record };
 }
 
 export interface NotStarted {

@@ -29,21 +29,17 @@ export interface Announcement {
 }
 
 /** The SHA256SUMS of all directories of a run. */
-export class ChecksumFiles {
-  readonly #directories: Directories;
-  readonly #files = new WeakMap<Directory, SumsFile>();
+export type ChecksumFiles = ReturnType<typeof createChecksumFiles>;
 
-  constructor(directories: Directories) {
-    this.#directories = directories;
-  }
-
-  at(directory: Directory): SumsFile {
-    const known = this.#files.get(directory);
-    if (known) return known;
-    const file = new SumsFile(directory.path, this.#directories);
-    this.#files.set(directory, file);
-    return file;
-  }
+export function createChecksumFiles(directories: Directories) {
+  const files = new WeakMap<Directory, SumsFile>();
+  return {
+    at(directory: Directory): SumsFile {
+      const file = files.get(directory) ?? new SumsFile(directory.path, directories);
+      files.set(directory, file);
+      return file;
+    },
+  };
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   renameSync,
   unlinkSync,
 } from 'node:fs';
-import { opendir, readlink, realpath } from 'node:fs/promises';
+import { opendir, open as openHandle, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createAbortController, type Sleep } from '../abort.ts';
@@ -143,11 +143,11 @@ export function makeDirectory(path: string, mode?: number): boolean {
 /** Flushes the entries of a directory, if the file system and its permissions allow that. */
 export async function flushDirectory(path: string): Promise<void> {
   // O_DIRECTORY is undefined on Windows, and `|` treats that as 0.
-  const fd = await openFile(path, OPEN_TO_FLUSH | O_DIRECTORY).catch(undefinedIfUnsupported);
-  if (fd === undefined) return;
-  await flushFile(fd)
+  const handle = await openHandle(path, OPEN_TO_FLUSH | O_DIRECTORY).catch(undefinedIfUnsupported);
+  await handle
+    ?.sync()
     .catch(undefinedIfUnsupported)
-    .finally(() => closeFile(fd));
+    .finally(() => handle.close());
 }
 
 /**

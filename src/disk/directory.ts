@@ -16,8 +16,15 @@ import {
   type NameOperations,
   openDirectory,
 } from './calls.ts';
-import { goneDirectoryError, isSystemError, mapWriteErrors, toWriteError } from './failure.ts';
-import { isNameRefusal, isWorkingPartName, nameRefusalError } from './part-name.ts';
+import {
+  goneDirectoryError,
+  isNameRefusal,
+  isSystemError,
+  mapWriteErrors,
+  nameRefusalError,
+  toWriteError,
+} from './failure.ts';
+import { isWorkingPartName } from './part-name.ts';
 import { createSharedFlush } from './shared-flush.ts';
 
 /** A working part so much older than a new one was left by a killed run: one that still downloads writes more often. */

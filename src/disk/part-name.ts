@@ -4,8 +4,6 @@
 //   .NAME.ID.filings-part    a working part, to which one run writes, or a new file of `atomic-write.ts`
 //   .NAME.filings-resume     a kept part
 import { hash } from 'node:crypto';
-import { basename } from 'node:path';
-import { errnoOf, FilingsError } from '../errors.ts';
 
 /** The longest name that the usual file systems allow. */
 const MAX_NAME_BYTES = 255;
@@ -16,7 +14,7 @@ const WORKING_PART = new RegExp(`^\\..+\\.[0-9a-z]{${ID_LENGTH}}\\.filings-part$
 const KEPT_PART = /^\..+\.filings-resume$/s;
 
 /** How much longer the name of a working part is than the final name, in bytes. The name of a kept part is shorter. */
-const PART_NAME_BYTES = '..'.length + ID_LENGTH + '.filings-part'.length;
+export const PART_NAME_BYTES = '..'.length + ID_LENGTH + '.filings-part'.length;
 /** The longest final name that fits into the name of its working part, in bytes. */
 export const MAX_FINAL_NAME_BYTES = MAX_NAME_BYTES - PART_NAME_BYTES;
 
@@ -55,20 +53,4 @@ export function hasPartSuffix(name: string): boolean {
  */
 function stem(finalName: string): string {
   return Buffer.byteLength(finalName) <= MAX_FINAL_NAME_BYTES ? finalName : hash('sha256', finalName).slice(0, 32);
-}
-
-/** How file systems refuse a name: eCryptfs and NTFS with the first two. */
-const REFUSED_NAME_ERRORS: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'EINVAL', 'EILSEQ']);
-
-export function isNameRefusal(error: unknown): boolean {
-  return REFUSED_NAME_ERRORS.has(errnoOf(error));
-}
-
-export function nameRefusalError(path: string, cause: unknown): FilingsError {
-  const bytes = Buffer.byteLength(basename(path));
-  return new FilingsError('local_io', `cannot write: the file system refuses the name, which has ${bytes} bytes`, {
-    subject: { path },
-    hint: `download it alone under another name (-o PATH), or to another file system; while it is downloaded, its name is ${PART_NAME_BYTES} bytes longer`,
-    cause,
-  });
 }

@@ -72,16 +72,15 @@ export class Download {
 
   endAtOnce(): Outcome | undefined {
     const { plan } = this;
-    const { displayPath } = this.#target;
+    const { displayPath: path } = this.#target;
     const { isDryRun, directories } = this.#context;
-    if (plan.kind === 'fail') return makeOutcome({ result: 'failed', bytes: 0, error: plan.error }, displayPath);
-    if (isDryRun && this.needsRequest)
-      return makeOutcome({ result: 'planned', bytes: this.#file.size ?? 0 }, displayPath);
+    if (plan.kind === 'fail') return makeOutcome({ result: 'failed', path, bytes: 0, error: plan.error });
+    if (isDryRun && this.needsRequest) return makeOutcome({ result: 'planned', path, bytes: this.#file.size ?? 0 });
     if (plan.kind !== 'skip' || this.mayTakeLong || 'open' in this.#target) return undefined;
     // A skipped file must be durable, and must not have a kept part.
     const directory = directories.getRemembered(dirname(this.#target.path));
     const isSettled = directory?.areExistingEntriesFlushed && !existsSync(keptPath(this.#target));
-    return isDryRun || isSettled ? makeOutcome({ result: 'skipped', bytes: plan.bytes }, displayPath) : undefined;
+    return isDryRun || isSettled ? makeOutcome({ result: 'skipped', path, bytes: plan.bytes }) : undefined;
   }
 
   /**
@@ -109,7 +108,8 @@ export class Download {
     if (ending.result === 'downloaded' && ending.bytes === 0)
       progress.warnAboutFile(`${displayPath ?? fileName}: the file is empty`);
     const ms = world.monotonic() - startMs;
-    return makeOutcome(ending, displayPath, this.#transfer?.requests, ms, this.#keptBytes);
+    const attempts = this.#transfer?.requests ?? 0;
+    return makeOutcome({ ...ending, path: displayPath, attempts, ms, keptBytes: this.#keptBytes });
   }
 
   async #carryOut(fileProgress: FileProgress): Promise<Ending> {

@@ -30,9 +30,9 @@ export interface Outcome {
 /** How a fetch or a plan ended, as far as its code knows the members of an outcome. */
 export type Ending = Partial<Outcome> & Pick<Outcome, 'result' | 'bytes'>;
 
-/** By default, nothing was requested. Uses no spread, which takes longer. */
-export function makeOutcome(ending: Ending, path: string | null, attempts = 0, ms = 0, keptBytes = 0): Outcome {
-  const { result, bytes, resumedBytes = 0, sha256, etag, isSame, error } = ending;
-  const { verifiedLength = result === 'skipped' } = ending;
+/** By default, nothing was requested. A spread of defaults would take longer, and there may be a million files. */
+export function makeOutcome(ending: Ending): Outcome {
+  const { result, path = null, bytes, resumedBytes = 0, sha256, etag, isSame, error } = ending;
+  const { verifiedLength = result === 'skipped', attempts = 0, ms = 0, keptBytes = 0 } = ending;
   return { result, path, bytes, resumedBytes, sha256, etag, verifiedLength, attempts, ms, keptBytes, isSame, error };
 }

@@ -1,7 +1,7 @@
 // Decides what to do about one file, before the first request, from the options and from whatever exists under its final
 // name. If something has that name when the file has arrived, a second plan says which of the two stays.
 import { lstatSync, type Stats } from 'node:fs';
-import { isNameRefusal, nameRefusalError } from '../disk/part-name.ts';
+import { isNameRefusal, nameRefusalError } from '../disk/failure.ts';
 import { FilingsError } from '../errors.ts';
 import type { ByteWriter } from '../stdio/output.ts';
 import { humanSizes } from '../text.ts';
@@ -17,8 +17,6 @@ export interface DiskTarget {
   readonly ifExists: IfExists;
   /** `--sha256`, in lower case. */
   readonly sha256: string | undefined;
-  /** Why nothing may be written there: the run itself uses the file, for example as its report. */
-  readonly conflict?: FilingsError | undefined;
 }
 
 /** A pipe, a device or standard output. */
@@ -61,9 +59,8 @@ export function planFile(target: Target): Plan {
 /** `existing` is what `lstat` returns for the final name, or undefined if nothing is there. */
 export function choosePlan(
   existing: Stats | undefined,
-  { displayPath, ifExists, sha256, conflict }: Omit<DiskTarget, 'path'>,
+  { displayPath, ifExists, sha256 }: Omit<DiskTarget, 'path'>,
 ): Plan {
-  if (conflict) return { kind: 'fail', error: conflict };
   if (!existing) return { kind: 'fetch' };
   if (ifExists === 'error')
     return toFailPlan(displayPath, 'it already exists', '--if-exists skip keeps it, --if-exists overwrite replaces it');

@@ -80,11 +80,11 @@ test.for`
   ${`${IN} --report links/later --failed deep/later`}        | ${/same file/}
   ${`${IN} --done c.json --config c.json`}                   | ${/the config file and --done are the same file/}
   ${`${ONE} -o here/x --report x`}                           | ${/same file/}
-  ${`${ONE} --report x.htm`}                                 | ${/x\.htm: it is the same file as --report/}
+  ${`${ONE} --report x.htm`}                                 | ${/x\.htm': it is the same file as --report/}
   ${`${ONE} -d new --failed here/new/x.htm`}                 | ${/same file/}
   ${`${IN} ${KEY} --report here/key`}                        | ${/the key or token file and --report are the same/}
   ${`${IN} ${KEY} --jwt-file key`}                           | ${/same file/}
-  ${`${A} key ${KEY}`}                                       | ${/key: it is the same file as the key or token file/}
+  ${`${A} key ${KEY}`}                                       | ${/key': it is the same file as the key or token file/}
   ${`${IN} --checksums -d out --report out/SHA256SUMS`}      | ${/--report cannot be named SHA256SUMS/}
   ${`${IN} --checksums -d out --done here/out/a/sha256sums`} | ${/--done cannot be named SHA256SUMS/}
   ${`${IN} --checksums -d out --report links/SHA256SUMS`}    | ${/--report cannot be named SHA256SUMS/}

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, test as vitestTest } from 'vitest';
 import { sleep } from '../../src/abort.ts';
-import { ChecksumFiles } from '../../src/checksums/sums-files.ts';
+import { createChecksumFiles } from '../../src/checksums/sums-files.ts';
 import { Directories } from '../../src/disk/directory.ts';
 import { Connections } from '../../src/http/connections.ts';
 import { RateLimiter } from '../../src/http/rate-limiter.ts';
@@ -78,7 +78,7 @@ export async function startRun(url: string, options: RunOptions = {}) {
   const context = {
     client,
     directories,
-    checksums: writesChecksums ? new ChecksumFiles(directories) : undefined,
+    checksums: writesChecksums ? createChecksumFiles(directories) : undefined,
     throttle: undefined,
     progress: { addFile: () => bar, warnAboutFile: nothing },
     isDryRun: false,

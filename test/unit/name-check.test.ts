@@ -5,7 +5,7 @@ import { parseAccession } from '../../src/service/accession.ts';
 
 const [A, B] = ['0001234567-24-000001', '0001234567-24-000002'].map((text) => parseAccession(text)) as [never, never];
 const kinds = (layout: string, names: [never, string][]) => {
-  const checkName = createNameCheck(parseLayout(layout, 'linux'));
+  const checkName = createNameCheck(parseLayout(layout, 'linux'), new Map());
   return names.map(([accession, fileName]) => {
     const item = checkName({ accession, fileName, size: undefined, filing: undefined });
     return 'error' in item ? item.error.code : item.kind;

@@ -40,7 +40,7 @@ describe('the place of a file', () => {
     const layout = parseLayout('{accession_no}/{file_name}', place.platform);
     const root = resolveUserPath(directory, place);
     const args = { layout, root, paths: {}, options: { ...options, directory } } as unknown as DownloadArgs;
-    return createTargetFinder(args, place.platform, () => undefined)({ path: `${A}/a.htm`, accession: A });
+    return createTargetFinder(args, place.platform)({ path: `${A}/a.htm`, accession: A });
   };
 
   test.each`

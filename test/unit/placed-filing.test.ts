@@ -28,7 +28,7 @@ test.each`
   const options = { all: true, include: [], exclude: [], query: [], directory, layout, ifExists };
   const args = parseArguments([A], options as never, { cwd: '/work', platform: 'linux', env: {} });
   const { path = '' } = args.layout.pathFor(A, 'a.htm');
-  const find = createTargetFinder(args, 'linux', () => undefined);
+  const find = createTargetFinder(args, 'linux');
   const target = find({ path, accession: parseAccession(A) });
   expect(target).toMatchObject({ path: expect.stringMatching(/^\/work\//), ifExists: expected });
 });

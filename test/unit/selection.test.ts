@@ -5,6 +5,7 @@ import { sleep } from '../../src/abort.ts';
 import { Counts } from '../../src/batch/counts.ts';
 import type { Item } from '../../src/batch/item.ts';
 import { parseLayout } from '../../src/batch/layout.ts';
+import { createNameCheck } from '../../src/batch/name-check.ts';
 import { Selection, type SelectionOptions } from '../../src/batch/selection.ts';
 import { FilingsError } from '../../src/errors.ts';
 import type { Line } from '../../src/input/lines.ts';
@@ -40,7 +41,7 @@ function setUp(groups: readonly (readonly Line[])[], more: Partial<SelectionOpti
             : resolve(files.map((file_name) => ({ accession_no: number, file_name, size: 5 }))),
         );
       }),
-    layout: parseLayout('{accession_no}/{file_name}', 'linux'),
+    checkName: createNameCheck(parseLayout('{accession_no}/{file_name}', 'linux'), new Map()),
     nameFilter: (name) => name !== 'x',
     isDone: () => false,
     counts,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type BatchResult, batchError, isTemporary, StopRule } from '../../src/batch/verdict.ts';
+import { type BatchResult, batchError, createStopRule, isTemporary } from '../../src/batch/verdict.ts';
 import { type ErrorCode, FilingsError } from '../../src/errors.ts';
 
 const left = (files: number, filings = 0) => ({ files, filings });
@@ -113,7 +113,7 @@ test.each`
   ${'10 of these, not in a row'}                | ${[...unwritable(9), undefined, ...unwritable(10).slice(9)]}    | ${undefined}
   ${'a full disk'}                              | ${[stop('local_io')]}                                           | ${FULL}
 `('a run stops only after enough equal failures in a row or a fatal one: $ends', ({ errors, stop }) => {
-  const rule = new StopRule('file');
+  const rule = createStopRule('file');
   const stops = errors.map((error?: FilingsError) => rule.record(error));
   const last = stop && { ...stop, stopsRun: true, hint: expect.stringContaining(stop.hint) };
   expect(stops).toEqual([...times(errors.length - 1, undefined), last && expect.objectContaining(last)]);
@@ -122,7 +122,7 @@ test.each`
 });
 
 test('a file that exists ends a row of directories in which nothing could be written', () => {
-  const rule = new StopRule('file');
+  const rule = createStopRule('file');
   for (const error of unwritable(9)) rule.record(error);
   rule.recordSkip();
   expect(rule.record(unwritable(10).at(-1))).toBeUndefined();

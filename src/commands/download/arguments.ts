@@ -84,7 +84,6 @@ export function parseArguments(
   };
   requireFiles(args);
   requireCompatibleOptions(args, platform);
-  if (output === undefined) requireSafeNames(args);
   refuseSharedStream('stdout', [
     output === '-' && '--output -',
     // With `--report -`, a dry run prints only the report.
@@ -157,7 +156,12 @@ function requireCompatibleOptions({ isSingleFile, options, paths }: DownloadArgs
   throw argumentError(`--output ${output}: Windows does not allow the name '${name}' for a file`);
 }
 
-function requireSafeNames({ accessions: [accession], fileNames, layout }: DownloadArgs): void {
+/** With `--output`, the names are only sent to the service, so they may be anything. */
+export function requireSafeNames(
+  { accessions: [accession], fileNames, layout, options }: DownloadArgs,
+  protectedPaths: ReadonlyMap<string, string>,
+): void {
+  if (options.output !== undefined) return;
   // An accession number as FILE probably means another filing. A file that really has such a name can be downloaded
   // with --output.
   const otherAccession = fileNames.find(asAccession);
@@ -168,7 +172,7 @@ function requireSafeNames({ accessions: [accession], fileNames, layout }: Downlo
   // The names in an --input are checked when they are read.
   if (accession === undefined) return;
   // The download will run the same check. This one refuses the whole command line before any file is written.
-  const checkName = createNameCheck(layout);
+  const checkName = createNameCheck(layout, protectedPaths);
   for (const fileName of fileNames) {
     const item = checkName({ accession, fileName, size: undefined, filing: undefined });
     if (item.kind === 'refused') throw argumentError(`file name '${fileName}': ${item.error.reason}`, item.error.hint);

@@ -3,12 +3,12 @@
 // them, because the service chooses the names of its files. Paths are compared after links are resolved and names
 // folded.
 import { stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { SUMS_NAME } from '../../checksums/format.ts';
 import { resolveLinks } from '../../disk/calls.ts';
 import { foldName } from '../../disk/file-name.ts';
 import { FilingsError } from '../../errors.ts';
-import { requireUtf8Path } from '../../paths.ts';
+import { requireUtf8Path, withSlashes } from '../../paths.ts';
 import type { ResolvedSettings } from '../../settings/resolve.ts';
 import { listCredentialFiles } from '../../settings/settings.ts';
 import { isStreamPath, resolveFilePath } from '../../stdio/output-path.ts';
@@ -17,10 +17,14 @@ import type { World } from '../../world.ts';
 import type { DownloadArgs } from './arguments.ts';
 
 /**
- * Throws `usage` if two files that the run uses are the same, or if a FILE argument would replace one. Returns a
- * function that finds the error for a later download that would replace one.
+ * Throws `usage` if two files that the run uses are the same. Returns the files that no download may replace: what
+ * messages call each of them, such as `--report`, by its folded path below `--directory`, with slashes.
  */
-export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettings, world: World) {
+export async function protectRunFiles(
+  args: DownloadArgs,
+  resolved: ResolvedSettings,
+  world: World,
+): Promise<ReadonlyMap<string, string>> {
   const { options, paths, root } = args;
   await refuseWrongFileTypes(args, world);
   /** Maps the folded path of each protected file to what messages call it, such as `--report`. */
@@ -53,26 +57,12 @@ export async function checkRunFiles(args: DownloadArgs, resolved: ResolvedSettin
   // Not protected, because the download itself is written there. It must still not be one of the files above.
   if (output !== undefined) await requireUnused('--output', output);
 
-  if (options.output === undefined) requireUtf8Path(root);
-  const foldedRoot = foldName(await resolveLinks(root));
-  /** `path` is below `--directory`. `code` is `usage` for a name from the arguments. */
-  const findConflict = (path: string, displayPath: string, code: 'integrity' | 'usage' = 'integrity') => {
-    // Only saves time: the path need not be folded.
-    if (labels.size === 0) return undefined;
-    // Links are resolved in `root` only, and only once. A download refuses any symbolic link below it.
-    const label = labels.get(foldedRoot + foldName(path.slice(root.length)));
-    if (label === undefined) return undefined;
-    const hint = `choose another directory, or another file for ${label}`;
-    return new FilingsError(code, `it is the same file as ${label}`, { subject: { path: displayPath }, hint });
-  };
-  // If the arguments name files, there is exactly one accession number.
-  const [accession = ''] = args.accessions;
-  for (const name of options.output === undefined ? args.fileNames : []) {
-    const { path = '' } = args.layout.pathFor(accession, name);
-    const error = findConflict(join(root, path), name, 'usage');
-    if (error) throw error;
-  }
-  return findConflict;
+  if (options.output !== undefined) return new Map();
+  requireUtf8Path(root);
+  // Links are resolved in `root` only, and only once. A download refuses any symbolic link below it.
+  const prefix = foldName(join(await resolveLinks(root), sep));
+  const below = [...labels].filter(([path]) => path.startsWith(prefix));
+  return new Map(below.map(([path, label]) => [withSlashes(path.slice(prefix.length), world.platform), label]));
 }
 
 /**

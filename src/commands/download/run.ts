@@ -2,11 +2,12 @@
 import { createChildController } from '../../abort.ts';
 import { Batch } from '../../batch/batch.ts';
 import { Counts } from '../../batch/counts.ts';
+import { createNameCheck } from '../../batch/name-check.ts';
 import { Recorder } from '../../batch/recorder.ts';
 import { describeBatch, describeResumable, formatSummaryLine } from '../../batch/report.ts';
 import { Selection } from '../../batch/selection.ts';
 import { type BatchEnd, batchError } from '../../batch/verdict.ts';
-import { ChecksumFiles } from '../../checksums/sums-files.ts';
+import { createChecksumFiles } from '../../checksums/sums-files.ts';
 import { replaceFile } from '../../disk/atomic-write.ts';
 import { Directories } from '../../disk/directory.ts';
 import { FilingsError } from '../../errors.ts';
@@ -19,8 +20,8 @@ import { isTerminalPath } from '../../stdio/output-path.ts';
 import { shellWord } from '../../text.ts';
 import { createThrottle } from '../../transfer/throttle.ts';
 import type { World } from '../../world.ts';
-import { type DownloadArgs, parseArguments } from './arguments.ts';
-import { checkRunFiles } from './run-files.ts';
+import { type DownloadArgs, parseArguments, requireSafeNames } from './arguments.ts';
+import { protectRunFiles } from './run-files.ts';
 import type { OPTIONS } from './spec.ts';
 import { createTargetFinder, findCommonDirectory, findStream, openOutputs } from './targets.ts';
 
@@ -28,10 +29,10 @@ interface Run {
   readonly args: DownloadArgs;
   readonly session: Session;
   readonly counts: Counts;
+  readonly world: World;
   readonly batch: Batch;
   readonly recorder: Recorder;
   readonly isStream: boolean;
-  readonly world: World;
 }
 
 /** Returns the exit status, or throws the error of the run. */
@@ -40,7 +41,8 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   const args = parseArguments(invocation.args, options, world);
   const { dryRun } = options;
   const resolved = await resolveSettings(flags, world);
-  const findConflict = await checkRunFiles(args, resolved, world);
+  const protectedPaths = await protectRunFiles(args, resolved, world);
+  requireSafeNames(args, protectedPaths);
   // A dry run shows all files, and not only those that one limited run would reach. So it ignores the limits, even
   // --max-requests, although it may request listings.
   const counts = new Counts(dryRun ? {} : options, world.monotonic);
@@ -53,7 +55,9 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
   let input: ReturnType<typeof openLines> | undefined;
   try {
     input = openLines(listEntries(args), options.input, world, session.progress);
-    const error = await downloadAll(await openRun(args, session, counts, findConflict, input.lines, canceller, world));
+    const error = await downloadAll(
+      await openRun({ args, session, counts, world }, protectedPaths, input.lines, canceller),
+    );
     // A limit that the user set is not a failure, so with --quiet only the exit status shows it.
     if (error?.code === 'limit' && session.settings.quiet) return error.exitStatus;
     if (error) throw error;
@@ -69,14 +73,12 @@ export async function run(invocation: Invocation<typeof OPTIONS>, world: World):
 }
 
 async function openRun(
-  args: DownloadArgs,
-  session: Session,
-  counts: Counts,
-  findConflict: Awaited<ReturnType<typeof checkRunFiles>>,
+  shared: Omit<Run, 'batch' | 'recorder' | 'isStream'>,
+  protectedPaths: ReadonlyMap<string, string>,
   lines: AsyncIterable<readonly Line[]>,
   canceller: ReturnType<typeof createChildController>,
-  world: World,
 ): Promise<Run> {
+  const { args, session, counts, world } = shared;
   const { isSingleFile, nameFilter, layout, options, root } = args;
   const { dryRun, failed, limitRate, output, query } = options;
   const { client, progress, settings } = session;
@@ -85,10 +87,10 @@ async function openRun(
   // Before anything is requested.
   if (output === undefined && !dryRun) directories.open(root);
   const stream = await findStream(args, world);
-  const findTarget = createTargetFinder(args, world.platform, findConflict, stream);
+  const findTarget = createTargetFinder(args, world.platform, stream);
   const outputs = await openOutputs(args, session, world, cancel);
   const { done } = outputs;
-  const checksums = options.checksums && !dryRun ? new ChecksumFiles(directories) : undefined;
+  const checksums = options.checksums && !dryRun ? createChecksumFiles(directories) : undefined;
   const throttle = limitRate === undefined ? undefined : createThrottle(limitRate, world);
   const context = { client, directories, checksums, throttle, progress, isDryRun: dryRun, world, signal };
   const recorder = new Recorder({
@@ -104,7 +106,7 @@ async function openRun(
   const selection = new Selection({
     lines,
     nameFilter,
-    layout,
+    checkName: createNameCheck(layout, protectedPaths),
     counts,
     jobs: settings.jobs,
     signal,
@@ -117,7 +119,7 @@ async function openRun(
     isDone: (accession) => done?.has(accession) === true,
   });
   const batch = new Batch({ context, selection, counts, jobs: settings.jobs, findTarget, recorder, cancel });
-  return { args, session, counts, batch, recorder, isStream: stream !== undefined, world };
+  return { ...shared, batch, recorder, isStream: stream !== undefined };
 }
 
 /** A reader such as `head` may close the pipe early. That ends the list of a dry run, but it is not a failure. */

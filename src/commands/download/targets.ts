@@ -8,7 +8,6 @@ import type { FileItem } from '../../batch/item.ts';
 import { openReportFile } from '../../batch/report-file.ts';
 import { SUMS_NAME } from '../../checksums/format.ts';
 import { isSystemError, mapWriteErrors } from '../../disk/failure.ts';
-import type { FilingsError } from '../../errors.ts';
 import { nativePath, pathModule, splitPath } from '../../paths.ts';
 import { findLastAccession } from '../../service/accession.ts';
 import type { Session } from '../../session/session.ts';
@@ -22,7 +21,6 @@ import type { DownloadArgs } from './arguments.ts';
 export function createTargetFinder(
   { options, root, paths: { output: outputPath } }: DownloadArgs,
   platform: string,
-  findConflict: (path: string, displayPath: string) => FilingsError | undefined,
   stream?: StreamTarget,
 ): (file: Pick<FileItem, 'path' | 'accession'>) => Target {
   if (stream) return () => stream;
@@ -49,7 +47,6 @@ export function createTargetFinder(
       displayPath,
       ifExists: ifExists ?? (isOwnDirectory ? 'skip' : 'compare'),
       sha256,
-      conflict: findConflict(path, displayPath),
     };
   };
 }
@@ -89,10 +86,10 @@ export async function openOutputs(
   cancel: (error: unknown) => void,
 ) {
   const { options, paths } = args;
-  const { failed, report: reportOption, dryRun } = options;
-  const failedDirectory = dirname(paths.failed ?? '');
+  const { report: reportOption, dryRun } = options;
+  const { failed } = paths;
   if (failed !== undefined && !dryRun)
-    await mapWriteErrors(`--failed ${failed}`, () => access(failedDirectory, constants.W_OK));
+    await mapWriteErrors(`--failed ${options.failed}`, () => access(dirname(failed), constants.W_OK));
   // First, because it looks whether the directory has files, and the report may become one.
   const done = await openDone(args, session, world);
   try {
@@ -131,11 +128,10 @@ async function openDone(
       sharesDirectory,
       findLoss(accession) {
         const below = layout.directoryFor(accession);
+        const shown = join(directory, below);
+        if (sharesDirectory) return hasFiles ? undefined : `${shown} has no files`;
         // `/.` exists only in a directory.
-        const mayExist = sharesDirectory ? hasFiles : existsSync(`${join(root, below)}/.`);
-        return mayExist
-          ? undefined
-          : `${join(directory, below)} ${sharesDirectory ? 'has no files' : 'does not exist'}`;
+        return existsSync(`${join(root, below)}/.`) ? undefined : `${shown} does not exist`;
       },
       warn: progress.warnAboutFile,
     },

@@ -1,8 +1,8 @@
 // Requests up to `--jobs` listings at a time, and prints them in the order of the arguments or of the input. A filing
-// that fails does not stop the others, unless `StopRule` concludes that they would all fail in the same way.
+// that fails does not stop the others, unless `createStopRule` concludes that they would all fail in the same way.
 import { createChildController, onAbort } from '../../abort.ts';
 import { ReadAhead } from '../../batch/read-ahead.ts';
-import { batchError, isTemporary, StopRule } from '../../batch/verdict.ts';
+import { batchError, createStopRule, isTemporary } from '../../batch/verdict.ts';
 import { FilingsError, messageOf } from '../../errors.ts';
 import { compileNameFilter, QUOTE_PATTERN_HINT } from '../../input/glob.ts';
 import { type Line, openLines } from '../../input/lines.ts';
@@ -86,7 +86,7 @@ async function printAll(
   interrupt: AbortSignal,
 ): Promise<void> {
   const isSingle = filingCount === 1;
-  const rule = new StopRule('filing');
+  const rule = createStopRule('filing');
   // `permanent` failures would come again in the next run.
   let [finished, failed, permanent] = [0, 0, 0];
   let stoppedBy: FilingsError | undefined;
