@@ -14,7 +14,7 @@ export interface JsonFault {
 /** A value with more levels of nesting is refused, because recursion over it could overflow the stack. */
 export const MAX_DEPTH = 100;
 
-/** Returns undefined if the text is not JSON. If two members have the same name, the last one wins. */
+/** Undefined if the text is not JSON. If two members have the same name, the last one wins. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -69,7 +69,7 @@ function findFault(json: string): JsonFault | undefined {
   return duplicate;
 }
 
-/** Returns the members of an object, duplicates included. The values stay JSON, with numbers as they are written. */
+/** Includes duplicates. The values stay JSON, with numbers as they are written. */
 export function splitMembers(objectJson: string): readonly (readonly [name: string, json: string])[] {
   const members: [name: string, json: string][] = [];
   let [depth, previous, name, start] = [0, '', '', 0];

@@ -26,7 +26,7 @@ interface BatchOptions extends SelectionOptions {
   readonly context: DownloadContext;
   /**
    * Aborts the signal of the context, which cancels the downloads in progress and starts no more. Only the first reason
-   * counts, and it outranks that of a `#drain`.
+   * applies, and it outranks that of a `#drain`.
    */
   readonly cancel: (reason: unknown) => void;
   readonly findTarget: (file: FileItem) => Target;

@@ -91,7 +91,7 @@ export class ServiceClient {
   }
 
   /**
-   * Returns a 200 whose body is not an error, or a 206 or a 416 if a range was requested (docs/service.md, section 3).
+   * Gives a 200 whose body is not an error, or a 206 or a 416 if a range was requested (docs/service.md, section 3).
    *
    * @param rangeHeaders Range and If-Range, or none to request the whole file
    */
@@ -175,7 +175,7 @@ export class ServiceClient {
     return errorFromResponse({ status, headers, body, resource, hint, retryAt }, secrets);
   }
 
-  /** Returns undefined if the usual hint for the status is enough. */
+  /** Undefined if the usual hint for the status is enough. */
   #chooseHint({ status, isOtherOrigin, hosts }: ServiceResponse): string | undefined {
     const { credentials } = this.#options;
     if (isOtherOrigin && [200, 401, 403, 407].includes(status))
