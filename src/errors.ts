@@ -182,7 +182,7 @@ export function addResource(resource: Resource, error: unknown): unknown {
   return error.with({ subject: { resource } });
 }
 
-/** Returns the code of an error of Node or the system, such as `ENOSPC`, or undefined. */
+/** For errors of Node or the system: `ENOSPC`, for example. */
 export function errnoOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;

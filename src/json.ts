@@ -16,7 +16,7 @@ export const MAX_DEPTH = 100;
 /** Follows what a fault `too deep` is about. */
 export const TOO_DEEP = `has more than ${MAX_DEPTH} levels of JSON`;
 
-/** Returns undefined if the text is not JSON. If two members have the same name, the last one wins. */
+/** Undefined if the text is not JSON. If two members have the same name, the last one wins. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -71,7 +71,7 @@ function findFault(json: string): JsonFault | undefined {
   return duplicate;
 }
 
-/** Returns the members of an object, duplicates included. The values stay JSON, with numbers as they are written. */
+/** Includes duplicates. The values stay JSON, with numbers as they are written. */
 export function splitMembers(objectJson: string): readonly (readonly [name: string, json: string])[] {
   const members: [name: string, json: string][] = [];
   let [depth, previous, name, start] = [0, '', '', 0];

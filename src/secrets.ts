@@ -209,7 +209,8 @@ function createBase64Needles(bytes: string): Needle[] {
  * - Slashes become `_`, as in base64url.
  * - Letters become lower-case, because a secret in a host name is.
  *
- * `original` is a byte string. `starts` has the index in it of each character of the result.
+ * `original` is a byte string. `starts` has the index in it of each character of the result: `%41B` becomes `ab`, with
+ * the starts [0, 3].
  */
 function canonicalize(original: string): { readonly text: string; readonly starts: readonly number[] } {
   const read: { readonly char: string; readonly start: number; readonly level: number }[] = [];
@@ -236,7 +237,7 @@ const MAX_STRING = 2000;
 const MAX_TOTAL = 20_000;
 const MAX_ENTRIES = 25;
 
-/** Returns a copy of JSON data that is short enough for a log, and in which strings, numbers and names are redacted. */
+/** A copy that is short enough for a log, and in which strings, numbers and names are redacted. */
 export function redactJson(value: unknown, secrets: Secrets): unknown {
   let room = MAX_TOTAL;
   const copyText = (text: string) => {

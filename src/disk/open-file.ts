@@ -1,5 +1,6 @@
-// Opens and reads regular files only, except for `openForReading`. Opening a FIFO could block the program, and reading a
-// device such as /dev/zero never ends.
+// Opens files that may be something else. Opening a FIFO could block the program, and reading a device such as
+// /dev/zero never ends. So the program's own files must be regular, and only those that users name may be pipes
+// (`openForReading`).
 import { closeSync, constants, createReadStream, fstatSync, openSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -54,8 +55,8 @@ export async function* readRegular(path: string, displayPath: string, flags = 0)
 }
 
 /**
- * For a file that a user names and that may be a pipe, such as that of `<(command)`. `signal` ends the wait for the
- * writer of a FIFO. The caller must read the stream to its end or destroy it, whatever the stats of the opened file say.
+ * For a path that may be a pipe, such as that of `<(command)`. `signal` ends the wait for the writer of a FIFO. The
+ * caller must read the stream to its end or destroy it, whatever the stats of the opened file say.
  */
 export function openForReading(
   path: string,

@@ -5,7 +5,7 @@ import { FilingsError } from '../errors.ts';
 
 /**
  * A name passes if it matches a glob of `include`, or `include` is empty, and if it matches no glob of `exclude`. `*`
- * matches slashes and a leading dot as well, because a name is not a path. Throws `usage` for an invalid glob.
+ * matches slashes and a leading dot as well, because a name is not a path.
  */
 export function compileNameFilter(include: readonly string[], exclude: readonly string[]): (name: string) => boolean {
   const included = include.map((glob) => compileGlob('--include', glob));

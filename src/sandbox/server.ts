@@ -26,17 +26,11 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** Returns when the server accepts connections. */
 export async function startSandbox(
-  {
-    log = () => {},
-    port: wantedPort = 0,
-    host = '127.0.0.1',
-    apiKey = SANDBOX_KEY,
-    jwtKeys = [],
-    ...rest
-  }: SandboxOptions,
+  { log = () => {}, port: wantedPort = 0, ...given }: SandboxOptions,
   { platform, now }: Pick<World, 'platform' | 'now'>,
 ) {
-  const options: ServiceOptions = { host, apiKey, jwtKeys, platform, now, ...rest };
+  const options = { host: '127.0.0.1', apiKey: SANDBOX_KEY, jwtKeys: [], platform, now, ...given };
+  const { host } = options;
   const stats = await stat(options.directory).catch(() => undefined);
   if (!stats?.isDirectory()) {
     const hint = 'pass a directory with files at DIRECTORY/ACCESSION/FILE, or omit it to serve the sample filings';

@@ -11,22 +11,9 @@ import type { AccessionNumber } from './accession.ts';
 import { describeClockSkew } from './clock-skew.ts';
 import type { Credentials } from './credentials.ts';
 import type { ListingDescription } from './described-listing.ts';
-import {
-  CHECK_NUMBER_AND_URL,
-  chooseErrorTest,
-  errorFromResponse,
-  MAX_TESTED_BYTES,
-  mediaTypeOf,
-} from './error-response.ts';
-import {
-  type Listing,
-  type ListingResponse,
-  type QueryParameter,
-  type RequestPage,
-  readListing,
-  withParameters,
-} from './listing.ts';
-import { peek, readAtMost, readCodings, readErrorBytes } from './read-body.ts';
+import { CHECK_NUMBER_AND_URL, errorFromResponse, isErrorBody, mediaTypeOf } from './error-response.ts';
+import { type Listing, type QueryParameter, type RequestPage, readListing, withParameters } from './listing.ts';
+import { readAtMost, readCodings, readErrorBytes } from './read-body.ts';
 import { Requester, type ServiceResponse } from './requester.ts';
 
 /** More than a page of any listing needs. A body without an end must not fill the memory. */
@@ -60,16 +47,16 @@ export interface ClientOptions {
 
 export class ServiceClient {
   readonly baseUrl: URL;
-  /** For `config check`, which shows them. */
-  readonly credentials: Credentials;
   readonly #options: ClientOptions;
-  readonly #requester: Requester;
+  // `config check` shows these two.
+  readonly credentials: Credentials;
+  readonly requester: Requester;
 
   constructor(options: ClientOptions) {
     this.baseUrl = options.baseUrl;
     this.credentials = options.credentials;
     this.#options = options;
-    this.#requester = new Requester(options);
+    this.requester = new Requester(options);
   }
 
   /** Repeats an attempt as the user's settings say, and counts the retries. */
@@ -103,13 +90,8 @@ export class ServiceClient {
     return `the sandbox has sample filings only: ${sandboxFilings.join(', ')}`;
   }
 
-  /** By how many milliseconds this machine's clock is ahead of the service's. */
-  get clockAheadMs(): number | undefined {
-    return this.#requester.clockAheadMs;
-  }
-
   /**
-   * Returns a 200 whose body is not an error, or a 206 or a 416 if a range was requested (docs/service.md, section 3).
+   * Gives a 200 whose body is not an error, or a 206 or a 416 if a range was requested (docs/service.md, section 3).
    *
    * @param rangeHeaders Range and If-Range, or none to request the whole file
    */
@@ -123,7 +105,7 @@ export class ServiceClient {
       ['accession_no', accession],
       ['file_name', fileName],
     ]);
-    return this.#requester.request(url, rangeHeaders, signal, async (response) => {
+    return this.requester.request(url, rangeHeaders, signal, async (response) => {
       const { status } = response;
       const isExpected = status === 200 || ('range' in rangeHeaders && (status === 206 || status === 416));
       const isExpected416 = isExpected && status === 416;
@@ -146,10 +128,16 @@ export class ServiceClient {
   ): Promise<Listing> {
     const listingUrl = this.#buildUrl('filings', [['accession_no', accession], ...query]);
     const description = this.#options.listingDescription;
-    // The page is read within the attempt, so that an error in its content names the hosts, as one of the request does.
     const requestPage: RequestPage = (url, read, isUrlFromService) => {
-      const handle = async (response: ServiceResponse) => read(await this.#readPage(response, accession, signal));
-      return this.retry(() => this.#requester.request(url, {}, signal, handle, isUrlFromService), signal, { onRetry });
+      // The page is read here, so that an error in its content names the hosts, as an error of the request does.
+      const handle = async (response: ServiceResponse) => {
+        await this.#check(response, response.status === 200, { accession }, signal);
+        return read({
+          body: await readAtMost(response, MAX_LISTING_BYTES, this.countBytes),
+          headers: response.headers,
+        });
+      };
+      return this.retry(() => this.requester.request(url, {}, signal, handle, isUrlFromService), signal, { onRetry });
     };
     try {
       if (description === undefined) return await requestPage(listingUrl, (page) => readListing(page, accession));
@@ -159,15 +147,6 @@ export class ServiceClient {
     } catch (error) {
       throw addResource({ accession }, error);
     }
-  }
-
-  async #readPage(
-    response: ServiceResponse,
-    accession: AccessionNumber,
-    signal: AbortSignal,
-  ): Promise<ListingResponse> {
-    await this.#check(response, response.status === 200, { accession }, signal);
-    return { body: await readAtMost(response, MAX_LISTING_BYTES, this.countBytes), headers: response.headers };
   }
 
   #buildUrl(endpoint: 'download' | 'filings', query: readonly (readonly [string, string])[]): URL {
@@ -196,7 +175,7 @@ export class ServiceClient {
     return errorFromResponse({ status, headers, body, resource, hint, retryAt }, secrets);
   }
 
-  /** Returns undefined if the usual hint for the status is enough. */
+  /** Undefined if the usual hint for the status is enough. */
   #chooseHint({ status, isOtherOrigin, hosts }: ServiceResponse): string | undefined {
     const { credentials } = this.#options;
     if (isOtherOrigin && [200, 401, 403, 407].includes(status))
@@ -210,13 +189,8 @@ export class ServiceClient {
     }
     // A wrong clock is the first suspect, because the service rejects a JWT from the future or the past.
     return (
-      describeClockSkew(this.clockAheadMs, true) ??
+      describeClockSkew(this.requester.clockAheadMs, true) ??
       `check ${setBy}, how the key is sent (now by --key-in ${keyIn}), and whether the service's portal has the key that verifies the JWT, imported for this API key; filings token inspect shows what the JWT says`
     );
   }
-}
-
-async function isErrorBody(response: ServiceResponse, fileName: string): Promise<boolean> {
-  const test = chooseErrorTest(fileName, mediaTypeOf(response.headers));
-  return test?.(await peek(response, MAX_TESTED_BYTES)) ?? false;
 }

@@ -191,18 +191,22 @@ function makePageUrl({ description, listingUrl }: ListingRequest, { pageCount, r
 }
 
 /** Together with `page` or `offset`, `next` only says whether there is a next page. */
-function findNextUrl(request: ListingRequest, pages: Pages, { records, next, more }: Page): URL | undefined {
+function findNextUrl(request: ListingRequest, pages: Pages, page: Page): URL | undefined {
   const { description } = request;
-  const canRequestMore = description.next === undefined ? computesUrl(description) : isTrue(next);
-  if (!canRequestMore && isTrue(more)) {
+  if (isLastPage(description, pages, page)) return undefined;
+  const canRequestMore = description.next === undefined ? computesUrl(description) : isTrue(page.next);
+  if (!canRequestMore) {
     const reason = `listing.more (${description.more}) says that there is more, but there is no next page`;
     throw incompleteError(reason, PAGES_HINT);
   }
-  const seemsLast = records.length === 0 || [...pages.totals].some((total) => pages.recordCount >= total);
-  const isLast =
-    description.more !== undefined ? !isTrue(more) : !canRequestMore || (description.next === undefined && seemsLast);
-  if (isLast) return undefined;
-  return computesUrl(description) ? makePageUrl(request, pages) : readNextUrl(request, next);
+  return computesUrl(description) ? makePageUrl(request, pages) : readNextUrl(request, page.next);
+}
+
+function isLastPage(description: ListingDescription, pages: Pages, { records, next, more }: Page): boolean {
+  if (description.more !== undefined) return !isTrue(more);
+  if (description.next !== undefined) return !isTrue(next);
+  if (!computesUrl(description) || records.length === 0) return true;
+  return [...pages.totals].some((total) => pages.recordCount >= total);
 }
 
 function readNextUrl(

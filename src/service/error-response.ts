@@ -3,10 +3,12 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, FilingsError, type Problem, type Resource } from '../errors.ts';
 import type { HeaderFields } from '../http/head.ts';
+import type { HttpResponse } from '../http/request.ts';
 import { RETRIED_STATUSES } from '../http/retry.ts';
 import { isJsonObject, type JsonObject, parseJson, parseStrictly } from '../json.ts';
 import { markForRedaction, type Secrets } from '../secrets.ts';
 import { shellWord } from '../text.ts';
+import { peek } from './read-body.ts';
 
 export const CHECK_NUMBER_AND_URL = 'check the accession number and the base URL';
 
@@ -130,7 +132,7 @@ function readProblem({ status: _, errors, ...body }: JsonObject): Omit<Problem, 
 // refuses them.
 
 /** A larger JSON body is the file, because only a small object can be an error message (docs/service.md, section 8). */
-export const MAX_TESTED_BYTES = 64 << 10;
+const MAX_TESTED_BYTES = 64 << 10;
 /** A name with a folder may be HTML in spite of its extension: `xslF345X05/form4.xml` is `form4.xml`, rendered. */
 const NEVER_HTML = /^[^/]*\.(?:pdf|zip|xlsx|xml|xsd|json|jpg|gif|png)$/i;
 /** A small JSON object with one of these is an error (docs/service.md, section 8). */
@@ -142,9 +144,12 @@ export function mediaTypeOf(headers: HeaderFields): string {
   return `${headers['content-type'] ?? ''}`.replace(/;.*/s, '').trim().toLowerCase();
 }
 
-/**
- * The test takes the whole body, or more than MAX_TESTED_BYTES of it. Returns undefined if none could find an error.
- */
+export async function isErrorBody(response: HttpResponse, fileName: string): Promise<boolean> {
+  const test = chooseErrorTest(fileName, mediaTypeOf(response.headers));
+  return test?.(await peek(response, MAX_TESTED_BYTES)) ?? false;
+}
+
+/** The test takes the whole body, or more than MAX_TESTED_BYTES of it. Undefined if none could find an error. */
 export function chooseErrorTest(fileName: string, type: string): ((start: Buffer) => boolean) | undefined {
   if (type === 'text/html' && NEVER_HTML.test(fileName)) return isHtml;
   // A `.json` file may itself have such members.

@@ -3,7 +3,7 @@
 import { compile, search } from '@jmespath-community/jmespath';
 import { orList } from '../text.ts';
 
-/** Returns undefined for null, too. Throws a plain sentence if the expression cannot be applied to this value. */
+/** Undefined for null, too. Throws a plain sentence if the expression cannot be applied to this value. */
 export function evaluate(value: unknown, expression: string): unknown {
   try {
     return search(value as Parameters<typeof search>[0], expression) ?? undefined;
@@ -14,7 +14,7 @@ export function evaluate(value: unknown, expression: string): unknown {
   }
 }
 
-/** For an expression that no value can make valid. Returns undefined if there is nothing wrong. */
+/** Only faults that no value can mend. */
 export function findExpressionFault(expression: string): string | undefined {
   if (parse(expression) !== 'complete') return describeSyntaxFault(expression);
   try {

@@ -198,7 +198,7 @@ function mayBePage(records: readonly unknown[], others: readonly Member[]): bool
   return clues.some(([name, value]) => normalizeName(name) !== TOTAL || value !== records.length);
 }
 
-/** Returns a string that says what is wrong with the record, if anything is. */
+/** A string is a fault: it says what is wrong with the record. */
 function readRecord(record: unknown, index: number): NamedRecord | string {
   const place = `record ${index + 1}`;
   if (record === '') return `${place} is empty`;

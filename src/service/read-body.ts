@@ -79,7 +79,7 @@ async function decode(bytes: Buffer, name: string): Promise<Buffer> {
   return Buffer.alloc(0);
 }
 
-/** Returns the bytes before the end, before an error, or a little more than `maxBytes`. */
+/** Reads until the end, an error, or a little more than `maxBytes`. */
 async function readStart({ body }: HttpResponse, maxBytes: number, onBytes: OnBytes) {
   const pieces: Buffer[] = [];
   let size = 0;

@@ -172,7 +172,7 @@ export class Requester {
   }
 
   /**
-   * Returns the wait. Nothing is paused if it is longer than --max-retry-after, because http/retry.ts ends the run, nor
+   * Nothing is paused if the wait is longer than --max-retry-after, because http/retry.ts ends the run, nor
    * if a host behind a redirect asks for it, because it says nothing about the service.
    */
   #pauseIfRequested({ url, isOtherOrigin }: Chain, { status, headers }: HttpResponse): number | undefined {

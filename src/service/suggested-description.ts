@@ -9,7 +9,7 @@ interface Place {
   /** A JMESPath expression, such as `data.documents`, or `data[].documents[]` for lists inside of records. */
   readonly path: string;
   readonly totalPath: string | undefined;
-  /** Returns the members next to it, and next to the objects around it. There may be a million. */
+  /** The members next to it, and next to the objects around it. There may be a million. */
   readonly findOthers: () => readonly Member[];
 }
 

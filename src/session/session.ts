@@ -80,7 +80,6 @@ export async function openSession(
   };
 }
 
-/** Throws `not_found` if the filing has no files. */
 export async function listFiles(
   session: Session,
   accession: AccessionNumber,

@@ -103,13 +103,11 @@ export function resolvePrecedence(higherLayers: readonly Layer[]): RawSettings {
     if (setting) rawSettings.set(name, setting);
   }
   for (const [credential, { label }] of Object.entries(CREDENTIALS)) {
-    const alternatives = SETTINGS.filter((spec) => spec.credential === credential);
-    const highest = layers.find((layer) => alternatives.some(({ name }) => layer.has(name)));
-    const [chosen, other] = alternatives.filter(({ name }) => highest?.has(name));
-    const setting = chosen && highest?.get(chosen.name);
-    const otherSetting = other && highest?.get(other.name);
-    if (setting && otherSetting) throw twoSourcesError(label, setting, otherSetting);
-    if (setting) rawSettings.set(chosen.name, setting);
+    const names: readonly string[] = SETTINGS.filter((spec) => spec.credential === credential).map(({ name }) => name);
+    const highest = layers.find((layer) => names.some((name) => layer.has(name)));
+    const [chosen, other] = [...(highest ?? [])].filter(([name]) => names.includes(name));
+    if (chosen && other) throw twoSourcesError(label, chosen[1], other[1]);
+    if (chosen) rawSettings.set(...chosen);
   }
   return rawSettings;
 }

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { createChildController, onAbort, startTimer } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
-import { errnoOf, FilingsError, type FilingsErrorDetails } from '../errors.ts';
+import { errnoOf, FilingsError, type FilingsErrorDetails, type Subject } from '../errors.ts';
 import { readStdin } from '../stdio/input.ts';
 import {
   decodeText,
@@ -31,9 +31,8 @@ const MAX_LENGTH = 8 * 1024;
 
 /** Removes one line break at the end. No message has a byte of the secret. */
 export async function readSecret(source: SecretSource, label: 'API key' | 'JWT', world: World): Promise<string> {
-  const { name, text } = await readText(source, label, world);
+  const { subject, text } = await readText(source, label, world);
   const secret = removeLineBreak(text);
-  const subject = { name };
   if (secret.length <= MAX_LENGTH) world.secrets.add(secret);
   if (label === 'JWT' && secret !== '') await requireBareToken(secret, source, subject);
   const fault = findCredentialFault(secret);
@@ -42,7 +41,7 @@ export async function readSecret(source: SecretSource, label: 'API key' | 'JWT',
   throw new FilingsError('config', fault.reason, { subject, hint });
 }
 
-async function requireBareToken(text: string, source: SecretSource, subject: { readonly name: string }): Promise<void> {
+async function requireBareToken(text: string, source: SecretSource, subject: Subject): Promise<void> {
   const { findTokenFault } = await import('../jwt/bare-token.ts');
   const fault = findTokenFault(text);
   if (fault === undefined) return;
@@ -55,15 +54,20 @@ async function requireBareToken(text: string, source: SecretSource, subject: { r
   throw new FilingsError('config', reason, { subject, hint });
 }
 
-async function readText(source: SecretSource, label: string, world: World) {
-  if (source.kind === 'value') return { name: label, text: source.value };
+async function readText(
+  source: SecretSource,
+  label: string,
+  world: World,
+): Promise<{ subject: Subject; text: string }> {
+  if (source.kind === 'value') return { subject: { name: label }, text: source.value };
   if (source.kind === 'command') {
     const name = `apiKeyCommand ${source.argv[0]}`;
-    return { name: `${label} from ${name}`, text: await runCommand(source.argv, name, world) };
+    return { subject: { name: `${label} from ${name}` }, text: await runCommand(source.argv, name, world) };
   }
-  if (source.kind === 'stdin') return { name: `${label} from stdin`, text: await readSecretFromStdin(label, world) };
-  const bytes = await readSecretFile(source.path, `${label} file`, world);
-  return { name: `${label} file ${source.path}`, text: decodeText(bytes) };
+  if (source.kind === 'stdin')
+    return { subject: { name: `${label} from stdin` }, text: await readSecretFromStdin(label, world) };
+  const [name, path] = [`${label} file`, source.path];
+  return { subject: { name, path }, text: decodeText(await readSecretFile(path, name, world)) };
 }
 
 /** On a terminal, prompts for one line, which is not echoed. */

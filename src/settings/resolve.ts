@@ -41,9 +41,9 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
   const settings = parseSettings(rawSettings, world);
   world.setDeadline(settings.deadline);
   const { sandbox, baseUrl } = settings;
-  const findError = () =>
-    baseUrl ? findOriginError(rawSettings, baseUrl.origin, file, profile, world) : noBaseUrlError(profile, world);
-  const accessError = sandbox ? undefined : findError();
+  let accessError: FilingsError | undefined;
+  if (!sandbox && !baseUrl) accessError = noBaseUrlError(profile, world);
+  if (baseUrl) accessError = findOriginError(rawSettings, baseUrl.origin, file, profile, world);
   return { settings, rawSettings, configPath: file?.path, accessError };
 }
 

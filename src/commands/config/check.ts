@@ -28,7 +28,7 @@ export async function run({ args: [text], flags }: Invocation, world: World): Pr
     if (listing.files.length === 0 && !provesLittle) throw client.noFilesError(accession, listing);
     const { baseUrl, credentials } = client;
     // If a token is sent, `describeClockSkew` tolerates less.
-    const aheadMs = client.clockAheadMs;
+    const aheadMs = client.requester.clockAheadMs;
     const clock =
       aheadMs === undefined ? 'unknown: the service sends no date' : describeClockSkew(aheadMs, credentials.sendsToken);
     const rows = [

@@ -52,7 +52,6 @@ export function createListOutput(
   };
 
   return {
-    /** Returns an error if no files match. */
     async print(accession: string, files: readonly ListedFile[]): Promise<FilingsError | undefined> {
       const matches = files.filter((file) => isChosen(file.file_name));
       // `push(...matches)` overflows the stack for very many files.
