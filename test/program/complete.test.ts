@@ -6,9 +6,10 @@ import { ACCESSION, test as base, type Workplace } from './run.ts';
 
 const COMMANDS = ['list', 'download', 'verify', 'token', 'serve', 'config', 'completion'];
 
-/** The words that TAB offers in place of the last word. */
+/** The words that TAB offers in place of the last word. On a slow machine, loading the code may take two seconds. */
 async function completed({ filings }: Workplace, words: readonly string[], env = {}) {
-  const { exitCode, stdout, stderr } = await filings(['__complete', ...words], env, { input: 'key\n' });
+  const { sleep } = heldClock();
+  const { exitCode, stdout, stderr } = await filings(['__complete', ...words], env, { input: 'key\n', sleep });
   expect([exitCode, stderr]).toEqual([0, '']);
   return `${stdout}`.split('\n').flatMap((one) => one.split('\t')[0] || []);
 }
