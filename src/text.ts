@@ -1,6 +1,12 @@
 // Formats words and numbers for messages to people, and decodes text that people wrote. Text from elsewhere must also
 // pass through terminal/printable.ts, which escapes the characters that could control a terminal.
 
+/**
+ * A character that a terminal would obey, reorder or not show: C0, C1, DEL, format characters (bidirectional controls,
+ * zero-width characters, tags), line and paragraph separators, lone surrogates, invisible fillers.
+ */
+export const INVISIBLE = /[\u034f\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
+
 /** Quotes a string for a POSIX shell if necessary, so that a command in a hint works when it is pasted. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
@@ -63,12 +69,6 @@ export async function* toUtf8(stream: AsyncIterable<Uint8Array | string>): Async
   if (start?.length) yield start;
   if (decoder) yield Buffer.from(decoder.decode());
 }
-
-/**
- * Characters that a terminal would obey, reorder or not show: C0, C1, DEL, format characters (bidirectional controls,
- * zero-width characters, tags), line and paragraph separators, lone surrogates, invisible fillers.
- */
-export const INVISIBLE = /[\u034f\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
 
 /** Cuts a long text to `length` UTF-16 units, ellipsis included, but never between the halves of a surrogate pair. */
 export function shortened(text: string, length: number): string {
