@@ -11,7 +11,7 @@ import {
   parseOrThrow,
   toNamedOptions,
 } from '../spec/option.ts';
-import { PROGRAM } from './catalogue.ts';
+import { HELP_COMMAND, PROGRAM } from './catalogue.ts';
 import { formatHelpEnd } from './help.ts';
 import { helpHint, usageError } from './usage-error.ts';
 
@@ -50,7 +50,7 @@ export function readCommandLine(
   // The version is empty, because `main` prints it. The help command is only for the list of commands in the help.
   const program = buildCommand(PROGRAM, [], parsing)
     .version('', '-V, --version', 'print the version')
-    .helpCommand('help [COMMAND]', 'show help for a command');
+    .helpCommand('help [COMMAND]', HELP_COMMAND.summary);
   try {
     program.parse(argv.slice(isHelpLine ? 1 : 0), { from: 'user' });
   } catch (error) {
