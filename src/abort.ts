@@ -3,10 +3,10 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
-/** The longest delay that setTimeout accepts, in milliseconds: about 25 days. Longer waits end then. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** How long the final output may take after SIGINT or the like, or after --deadline has passed, in milliseconds. */
 export const FINAL_OUTPUT_GRACE_MS = 1000;
+/** The longest delay that setTimeout accepts, in milliseconds: about 25 days. Longer waits end then. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Calls `act` immediately if the signal has already aborted. Returns a function that removes the listener. */
 export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): () => void {

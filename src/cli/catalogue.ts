@@ -10,6 +10,9 @@ import type { CommandSpec } from '../spec/command.ts';
 /** The help and the manual keep this order. */
 export const COMMANDS: readonly CommandSpec[] = [LIST, DOWNLOAD, VERIFY, TOKEN, SERVE, CONFIG, COMPLETION];
 
+/** `filings help config` is `filings config --help`. */
+export const HELP_COMMAND: CommandSpec = { name: 'help', summary: 'show help for a command', children: COMMANDS };
+
 export const PROGRAM: CommandSpec = {
   name: 'filings',
   summary: 'list and download the files of company filings, and mint and check the JWTs that the service accepts',

@@ -10,9 +10,7 @@ import { formatHelpLine, HELP_OPTION, type NamedOption, toNamedOptions } from '.
 import { write } from '../stdio/output.ts';
 import { printable } from '../terminal/printable.ts';
 import { deriveWorld, type World } from '../world.ts';
-import { COMMANDS, PROGRAM } from './catalogue.ts';
-
-const HELP_COMMAND: CommandSpec = { name: 'help', summary: 'show help for a command', children: COMMANDS };
+import { COMMANDS, HELP_COMMAND, PROGRAM } from './catalogue.ts';
 
 type Candidate = readonly [word: string, help: string];
 

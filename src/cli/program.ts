@@ -12,7 +12,7 @@ import {
   parseOrThrow,
   toNamedOptions,
 } from '../spec/option.ts';
-import { PROGRAM } from './catalogue.ts';
+import { HELP_COMMAND, PROGRAM } from './catalogue.ts';
 import { helpHint, usageError } from './usage-error.ts';
 
 interface CommandLine {
@@ -74,7 +74,7 @@ function parseWords(argv: readonly string[], columns: number | undefined) {
   // The version is empty, because `main` prints it.
   const program = buildCommand(PROGRAM, [], parsing)
     .version('', '-V, --version', 'print the version')
-    .helpCommand('help [COMMAND]', 'show help for a command');
+    .helpCommand('help [COMMAND]', HELP_COMMAND.summary);
   try {
     program.parse(argv, { from: 'user' });
   } catch (error) {

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import type { FilingsError } from '../errors.ts';
 import { locateConfig } from '../settings/config-file.ts';
 import { createDefaultLayer, createRunLayers, findInLayers, type Layer } from '../settings/layers.ts';
-import { loadSources } from '../settings/resolve.ts';
+import { loadLayers } from '../settings/resolve.ts';
 import { type SettingName, type SettingValues, TABLE } from '../settings/table.ts';
 import type { Flags } from '../spec/command.ts';
 import { write } from '../stdio/output.ts';
@@ -36,14 +36,14 @@ export async function readPresentation(flags: Flags, world: World) {
  *
  * @param selected the profile of the run. If the config file selects it, `config set` would still change the top level.
  */
-export function repeatFlags(
+export function addFlagsToHint(
   error: FilingsError,
   { sandbox, config, profile }: Flags,
   selected: unknown = profile,
 ): FilingsError {
   const format = (name: string, value: unknown) => (value === undefined ? '' : ` --${name} ${shellWord(`${value}`)}`);
-  // Only these commands need the flags. The first three patterns skip an escaped quote, an apostrophe in a word, and
-  // whatever is in quotes, because that may come from the service.
+  // Only these commands need the flags. The first three patterns match, and so skip, an escaped quote, an apostrophe in a
+  // word, and whatever is in quotes, such as 'filings list' in a message of the service.
   const commands =
     /\\'|\w'\w|'[^']*'|\bfilings (config set base-url|config|download|list|token sign) (?![\w ]*--help)/g;
   const hint = error.hint?.replaceAll(commands, (match, command) => {
@@ -61,7 +61,7 @@ async function readConfigLayers(flags: Flags, world: World): Promise<readonly La
     const { path } = locateConfig(flags, world);
     // A pipe, as in `--config <(command)`, can be read only once, and could take forever.
     if (path === undefined || !statSync(path).isFile()) return [];
-    return (await loadSources(flags, world)).configLayers;
+    return (await loadLayers(flags, world)).configLayers;
   } catch {
     // The command itself reports an invalid config file.
     return [];
@@ -69,13 +69,7 @@ async function readConfigLayers(flags: Flags, world: World): Promise<readonly La
 }
 
 /** This is for commands without a session. The `progress` of a session prints messages. */
-export async function printMessage(
-  kind: 'note' | 'warning',
-  text: string | undefined,
-  flags: Flags,
-  world: World,
-): Promise<void> {
-  if (text === undefined) return;
+export async function printMessage(kind: 'note' | 'warning', text: string, flags: Flags, world: World): Promise<void> {
   const presentation = await readPresentation(flags, world);
   createLogger(presentation, world.secrets, (line) => world.stderr.write(line))(kind, text);
 }

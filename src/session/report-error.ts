@@ -26,9 +26,9 @@ export async function reportError(thrown: unknown, flags: Flags, world: World): 
 
 async function render(error: FilingsError, flags: Flags, world: World): Promise<string> {
   const { renderError } = await import('../terminal/messages.ts');
-  const { readPresentation, repeatFlags } = await import('./presentation.ts');
+  const { readPresentation, addFlagsToHint } = await import('./presentation.ts');
   const presentation = await readPresentation(flags, world);
-  return renderError(repeatFlags(error, flags, presentation.profile), presentation, world);
+  return renderError(addFlagsToHint(error, flags, presentation.profile), presentation, world);
 }
 
 function asFilingsError(thrown: unknown, interrupt: AbortSignal): FilingsError {

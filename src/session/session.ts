@@ -12,7 +12,7 @@ import { refuseSharedStream } from '../stdio/input.ts';
 import { createProgress, type FileProgress, type Progress } from '../terminal/progress.ts';
 import type { World } from '../world.ts';
 import { openAccess } from './access.ts';
-import { repeatFlags } from './presentation.ts';
+import { addFlagsToHint } from './presentation.ts';
 
 /** The command must close it. */
 export interface Session {
@@ -70,7 +70,7 @@ export async function openSession(
     // Adds flags such as --profile to the commands in hints, as report-error.ts does for the error of the run.
     progress: {
       ...progress,
-      reportFailure: (error) => progress.reportFailure(repeatFlags(error, flags, settings.profile)),
+      reportFailure: (error) => progress.reportFailure(addFlagsToHint(error, flags, settings.profile)),
     },
     async close() {
       progress.stop();

@@ -36,7 +36,7 @@ export interface ResolvedSettings {
 
 /** Reads no file except the config file: keys and tokens are read when they are needed. */
 export async function resolveSettings(flags: Flags, world: World): Promise<ResolvedSettings> {
-  const { runLayers, configLayers, file, profile } = await loadSources(flags, world);
+  const { runLayers, configLayers, file, profile } = await loadLayers(flags, world);
   const rawSettings = resolvePrecedence([...runLayers, ...configLayers]);
   const settings = parseSettings(rawSettings, world);
   world.setDeadline(settings.deadline);
@@ -48,7 +48,7 @@ export async function resolveSettings(flags: Flags, world: World): Promise<Resol
 }
 
 /** Both lists of layers begin with the highest. */
-export async function loadSources(flags: Flags, world: World) {
+export async function loadLayers(flags: Flags, world: World) {
   const runLayers = createRunLayers(flags, world.env);
   const location = locateConfig(flags, world);
   const usesSandbox = readSandboxSwitch(runLayers);
@@ -67,7 +67,7 @@ function removeServiceSettings(layer: Layer): Layer {
   return new Map([...layer].filter(([name]) => !names.has(name)));
 }
 
-/** The command works when it is pasted: `repeatFlags` in session/presentation.ts adds --config to it. */
+/** The command works when it is pasted: `addFlagsToHint` in session/presentation.ts adds --config to it. */
 function formatSetBaseUrl(url: string, profile: string | undefined, { env }: World): string {
   const command = `filings config set base-url ${url}`;
   if (profile !== undefined) return `${command} --profile ${shellWord(profile)}`;

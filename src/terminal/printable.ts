@@ -2,7 +2,7 @@
 // name. The program calls escaped text printable.
 import { INVISIBLE, shortened } from '../text.ts';
 
-const EVERY_INVISIBLE = new RegExp(INVISIBLE, 'gu');
+const UNSAFE_ON_TERMINAL = new RegExp(INVISIBLE, 'gu');
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -11,7 +11,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\
  * need not be converted back.
  */
 export function printable(text: string, maxLength = Number.POSITIVE_INFINITY): string {
-  return shortened(text.replace(EVERY_INVISIBLE, escapeCharacter), maxLength);
+  return shortened(text.replace(UNSAFE_ON_TERMINAL, escapeCharacter), maxLength);
 }
 
 /** The line parses to the same value. */
@@ -26,7 +26,7 @@ export function printableJsonSource(source: string): string {
 
 /** JSON has escapes for UTF-16 units only, so a surrogate pair becomes two escapes. */
 function escapeJson(json: string): string {
-  return json.replace(EVERY_INVISIBLE, (character) => character.split('').map(escapeUnit).join(''));
+  return json.replace(UNSAFE_ON_TERMINAL, (character) => character.split('').map(escapeUnit).join(''));
 }
 
 function escapeCharacter(character: string): string {

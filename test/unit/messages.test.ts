@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { type ErrorCode, EXIT_STATUSES, FilingsError } from '../../src/errors.ts';
 import { markForRedaction, Secrets } from '../../src/secrets.ts';
-import { repeatFlags } from '../../src/session/presentation.ts';
+import { addFlagsToHint } from '../../src/session/presentation.ts';
 import { type Presentation, renderError, toErrorObject } from '../../src/terminal/messages.ts';
 
 const plain = { errorFormat: 'text', color: 'never', verbose: false } as const;
@@ -191,5 +191,5 @@ test.each`
   ${"the service's list: filings list N 'filings list ;x'"} | ${"the service's list: filings --config 'O'\\''B' list N 'filings list ;x'"}
 `('the commands of the hint $hint get flags, but not what is quoted', ({ hint, shown }) => {
   const error = new FilingsError('usage', 'x', { hint });
-  expect(repeatFlags(error, { config: "O'B" }).hint).toBe(shown);
+  expect(addFlagsToHint(error, { config: "O'B" }).hint).toBe(shown);
 });
