@@ -1,6 +1,7 @@
 // Reads an API key or a JWT. Every secret is registered for redaction before its characters are checked.
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { createChildController, onAbort, startTimer } from '../abort.ts';
 import { systemReason } from '../disk/failure.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
@@ -93,16 +94,23 @@ async function runCommand([program = '', ...args]: readonly string[], name: stri
   try {
     signal.throwIfAborted();
     const child = spawn(program, args, { cwd, env: { ...env }, detached, stdio: ['ignore', 'pipe', 'pipe'] });
+    const closePipes = () => {
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+    };
     const [firstLine, firstMessage] = [readFirstLine(child.stdout), readFirstLine(child.stderr)];
     unsubscribe = onAbort(signal, () => {
       if (detached && child.pid !== undefined) world.killProcessGroup(child.pid);
       else child.kill();
+      closePipes();
     });
     // `once` rejects with the child's `error` event. It does not wait for `close`, because a process that the program
-    // leaves behind, such as an agent, may keep the pipes open. libuv reads the pipes before it reports the exit.
-    const [status, endedBy] = await once(child, 'exit', { signal }).finally(() => {
-      for (const stream of [child.stdout, child.stderr]) stream.destroy();
-    });
+    // leaves behind, such as an agent, may keep the pipes open.
+    const [status, endedBy] = await once(child, 'exit', { signal });
+    // The exit of any process makes libuv look for others, whose last bytes it may not have read yet. It reads them
+    // between these two turns of the event loop.
+    await setImmediate();
+    await setImmediate();
+    closePipes();
     if (status === 0) return firstLine();
     // The error quotes a line of stderr, in which a program that fails may repeat the key.
     world.secrets.add(firstLine().trim());

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
-import { createReadStream, readdirSync, readFileSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
@@ -219,6 +219,25 @@ describe('a key from a command', () => {
     // It may be an agent, so it is not ended. Killing a process that has ended throws.
     onTestFinished(() => void process.kill(Number(readFileSync(pidFile, 'utf8'))));
     expect(await run(['sh', '-c', `sleep 600 & echo $! > "$0"; printf ${CANARY}`, pidFile])).toBe(CANARY);
+  });
+
+  const onLinux = test.skipIf(process.platform !== 'linux');
+  onLinux('is read even if the end of another process shows the end of the command first', async ({ folder }) => {
+    const [pidFile, go] = [join(folder.path, 'pid'), join(folder.path, 'go')];
+    const waitForEnd = (pid: unknown) => {
+      while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z '));
+    };
+    const script = 'echo $$ > "$0"; until [ -e "$1" ]; do :; done; printf $2';
+    const key = run(['sh', '-c', script, pidFile, go, CANARY]);
+    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch('\n');
+    const other = spawn('echo');
+    // The loop has seen the output and the end of `echo`, but not yet those of the command.
+    other.stdout.on('data', () => {
+      writeFileSync(go, '');
+      waitForEnd(readFileSync(pidFile, 'utf8').trim());
+    });
+    waitForEnd(other.pid);
+    expect(await key).toBe(CANARY);
   });
 
   test('is registered as a secret even if the command fails, because the command may repeat it', async () => {
