@@ -166,7 +166,7 @@ async function requireValid(
   path: string,
   world: World,
 ) {
-  await checkConfig(config, path);
+  await checkConfig(config, path, 'correct the value, or the file if it has this fault already');
   const name = editedProfile ?? (config.profile as string | undefined);
   const values = name === undefined ? undefined : findProfileValues(config, name);
   if (changedName === 'profile' && values === undefined) throw noProfileError(name, config);

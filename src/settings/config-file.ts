@@ -133,11 +133,11 @@ function parseConfigJson(text: string, path: string): unknown {
   throw configFileError(path, `not valid JSON${fault.at === undefined ? '' : position}`);
 }
 
-export async function checkConfig(config: JsonObject, path: string): Promise<void> {
+export async function checkConfig(config: JsonObject, path: string, hint?: string): Promise<void> {
   // Loading zod takes time.
   const { findConfigFault } = await import('./config-check.ts');
   const fault = findConfigFault(config);
-  if (fault) throw configFileError(path, fault.reason, fault.hint);
+  if (fault) throw configFileError(path, fault.reason, fault.hint ?? hint);
   // The casts are safe after the check. In a profile, `listing` may be null, which unsets it.
   const { profiles = {} } = config as { profiles?: Record<string, JsonObject> };
   const prefixed = Object.entries(profiles).map(([name, profile]) => [`profiles.${name}.`, profile] as const);

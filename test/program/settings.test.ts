@@ -99,6 +99,7 @@ describe('config set', () => {
     ${['listing.files', 'a[']}                   | ${'listing.files: invalid JMESPath expression: it ends too early: expected a number, *, ?, a colon or ]\n  hint: '}
     ${['listing.page', 'accession_no']}          | ${'listing: sets accession_no'}
     ${['listing.query', '{"Accession_No":"x"}']} | ${'listing: sets accession_no'}
+    ${['listing.query', '{"n":1}']}              | ${'listing.query.n: must be an object of strings, such as {"page_size": "100"}\n  hint: correct the value'}
     ${['listing.next', '', '--profile', 'p']}    | ${'profiles.p.listing.next: invalid JMESPath expression'}
     ${['listing.fils', 'a']}                     | ${'listing: no such member\n  hint: did you mean files?'}
     ${['listing.first-page', 'one']}             | ${'listing.firstPage: must be a whole number'}

@@ -178,9 +178,10 @@ describe('a record', () => {
 // What else is suggested is tried in test/program/suggested-listings.test.ts.
 test('a hint visits each of 30,000 members once', () => {
   const members = Array.from({ length: 30_000 }, (_, n) => [`m${n}`, records(1)]);
-  const start = performance.now();
+  const before = process.cpuUsage();
   expect(refusal(Object.fromEntries(members)).hint).toContain('(m0, m1, m2, m3 or m4)');
-  expect(performance.now() - start).toBeLessThan(20_000);
+  // Processor time, because others use the machine.
+  expect(process.cpuUsage(before).user / 1e6).toBeLessThan(20);
 });
 
 test('a hint does not repeat a name of 100,000 letters for each list inside it', () => {
