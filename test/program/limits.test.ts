@@ -90,12 +90,13 @@ test('beyond a limit no further filing is listed, and the done list is still rea
   const filings = Object.fromEntries(numbers.map((number) => [number, { 'a.htm': 'a' }]));
   const { archive, batch } = await archivePlace(filings);
   await batch(numbers.slice(0, 2), ['--all', '--done', 'done']);
+  await batch(numbers.slice(2, 3), ['--all']);
   const before = archive.asked().length;
   const { exitCode, report } = await batch(numbers, ['--all', '--done', 'done', '--max-requests', '1', '-j', '1']);
   expect([exitCode, archive.asked().slice(before)]).toEqual([10, [accession(3)]]);
   expect(report.summaries.at(-1)).toMatchObject({
-    ...{ done: 2, downloaded: 0, failed: 0 },
-    ...{ not_started: 1, filings_not_started: 2 },
+    ...{ done: 2, skipped: 1, downloaded: 0, failed: 0 },
+    ...{ not_started: 0, filings_not_started: 2 },
   });
 });
 

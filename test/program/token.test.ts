@@ -152,7 +152,7 @@ describe('a token command is refused', () => {
     ${'sign --key ec.pem --claim-json a=x'}            | ${2} | ${/--claim-json: must be NAME=JSON/}
     ${'sign --key open.pem'}                           | ${2} | ${/other users can write it\n.*chmod 600 \S+\/open.pem/}
     ${'sign --key ec.pem --out -'}                     | ${2} | ${/--out: must be a file/}
-    ${'sign --key ec.pem --out .'}                     | ${2} | ${/--out must be a file, not a directory/}
+    ${'sign --key - --out .'}                          | ${2} | ${/--out must be a file, not a directory/}
     ${'keygen --alg ES256 --out new/'}                 | ${2} | ${/--out must be a file, not a directory/}
     ${'sign --key ec.pem --out no/x'}                  | ${8} | ${/no such directory\n +hint: create it first/}
     ${'verify a.b.c'}                                  | ${2} | ${/no key: give --key FILE/}
