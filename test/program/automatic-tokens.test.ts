@@ -1,5 +1,5 @@
 // A config file with `jwt` mints the tokens of list and download. When the next one is due is in service/jwt-minter.
-import { test as base, describe, expect } from 'vitest';
+import { test as base, expect } from 'vitest';
 import type { Sleep } from '../../src/abort.ts';
 import { heldClock } from '../held-clock.ts';
 import { ecPair } from '../key-pairs.ts';
@@ -73,29 +73,27 @@ test('a 401 reports a clock that is ahead of the service only if a token was sen
   expect(without).toMatchObject({ exitCode: 4, stderr: expect.not.stringContaining('clock') });
 });
 
-describe('a token of the user that has expired', () => {
-  /** Runs a command with a token that expires `seconds` from now. Each response takes 20 s. */
-  async function expiring(seconds: number, args: string[]) {
-    let ahead = 0;
-    const { requests, url } = await scripted((socket, request) => {
-      ahead += 20_000;
-      return whole(FILE)(socket, request);
-    });
-    const claims = { nbf: 0, exp: Date.now() / 1000 + seconds };
-    const token = `${part({ alg: 'HS256' })}.${part(claims)}.c2lnbmF0dXJl`;
-    const env = { ...KEY, FILINGS_BASE_URL: url, FILINGS_JWT: token };
-    return { requests, ...(await (await workplace()).filings(args, env, { ahead: () => ahead })) };
-  }
-
-  test.each`
-    ends                     | seconds  | args                                             | asked
-    ${'a list'}              | ${-7200} | ${['list', ACCESSION]}                           | ${0}
-    ${'a list at its exp'}   | ${0}     | ${['list', ACCESSION]}                           | ${0}
-    ${'a download'}          | ${-7200} | ${['download', ACCESSION, '--all']}              | ${0}
-    ${'a batch in progress'} | ${30}    | ${['download', ACCESSION, ...'abcd', '-j', '1']} | ${2}
-  `('ends $ends with exit status 4', async ({ seconds, args, asked }) => {
-    const { exitCode, requests, stderr } = await expiring(seconds, args);
-    expect([exitCode, requests.length], stderr).toEqual([4, asked]);
-    expect(stderr).toMatch(/FILINGS_JWT: the JWT expired .*\n {2}hint: .*clock/);
+/** Runs a command with a token that expires `seconds` from now. Each response takes 20 s. */
+async function expiring(seconds: number, args: string[]) {
+  let ahead = 0;
+  const { requests, url } = await scripted((socket, request) => {
+    ahead += 20_000;
+    return whole(FILE)(socket, request);
   });
+  const claims = { nbf: 0, exp: Date.now() / 1000 + seconds };
+  const token = `${part({ alg: 'HS256' })}.${part(claims)}.c2lnbmF0dXJl`;
+  const env = { ...KEY, FILINGS_BASE_URL: url, FILINGS_JWT: token };
+  return { requests, ...(await (await workplace()).filings(args, env, { ahead: () => ahead })) };
+}
+
+test.each`
+  ends                     | seconds  | args                                             | asked
+  ${'a list'}              | ${-7200} | ${['list', ACCESSION]}                           | ${0}
+  ${'a list at its exp'}   | ${0}     | ${['list', ACCESSION]}                           | ${0}
+  ${'a download'}          | ${-7200} | ${['download', ACCESSION, '--all']}              | ${0}
+  ${'a batch in progress'} | ${30}    | ${['download', ACCESSION, ...'abcd', '-j', '1']} | ${2}
+`('a token of the user that has expired ends $ends with exit status 4', async ({ seconds, args, asked }) => {
+  const { exitCode, requests, stderr } = await expiring(seconds, args);
+  expect([exitCode, requests.length], stderr).toEqual([4, asked]);
+  expect(stderr).toMatch(/FILINGS_JWT: the JWT expired .*\n {2}hint: .*clock/);
 });

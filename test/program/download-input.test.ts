@@ -1,5 +1,6 @@
 // Runs of an input. What a line may be is in service/input.
 import { test as base, expect } from 'vitest';
+import { heldClock } from '../held-clock.ts';
 import { accession } from '../servers/archive.ts';
 import { archivePlace, lines, numbered, type readReport } from './batch.ts';
 import { linesOf } from './run.ts';
@@ -51,7 +52,9 @@ test.for(['download --all -i in', 'list -i in'])('%s without lines warns and exi
 test('without a selection a line without a file ends the run, and the rest is counted', async ({ place }) => {
   const after = `${lines(999).join('\n')}\n# ${'x'.repeat(100_000)}\n${B} b c.htm\n`;
   await place.write('in', `${`${A} a.htm\n`.repeat(3)}${A}\n${after}`);
-  const { exitCode, stderr, report } = await place.batch(undefined, ['-i', 'in', '-n']);
+  // The time for which the end of the input is waited for never passes.
+  const { sleep } = heldClock();
+  const { exitCode, stderr, report } = await place.batch(undefined, ['-i', 'in', '-n'], { sleep });
   expect([exitCode, place.archive.asked()]).toEqual([2, []]);
   expect(stderr).toMatch(/line 4: .*no files selected/);
   expect(report.summaries).toMatchObject([{ planned: 1, failed: 1, not_started: 1000, stopped_by: 'usage' }]);

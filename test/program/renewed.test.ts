@@ -41,56 +41,54 @@ async function mountSecret({ at, write }: Workplace, version: string, files: Rec
   await rename(at('..new'), at('..data'));
 }
 
-describe('a batch goes on with the new key and token, and repeats what was rejected once', () => {
-  const JOBS = 4;
-  const [oldToken, newToken] = [tokenOf({ sub: 'old' }), tokenOf({ sub: 'new' })];
-  test.each`
-    what                  | flags                                                                    | before                           | after
-    ${'a key'}            | ${['--api-key-file', 'key', '--key-in', 'header']}                       | ${{ key: OLD }}                  | ${{ key: NEW }}
-    ${'a key in the URL'} | ${['--api-key-file', 'key', '--key-in', 'query']}                        | ${{ key: OLD }}                  | ${{ key: NEW }}
-    ${'a token'}          | ${['--api-key', OLD, '--jwt-file', 'token']}                             | ${{ token: oldToken }}           | ${{ token: newToken }}
-    ${'both'}             | ${['--api-key-file', 'key', '--jwt-file', 'token', '--key-in', 'query']} | ${{ key: OLD, token: oldToken }} | ${{ key: NEW, token: newToken }}
-  `('$what', async ({ flags, before, after }) => {
-    const place = await workplace();
-    await mountSecret(place, 'v1', before);
-    let valid = [before.key ?? OLD, before.token];
-    const held: (() => void)[] = [];
-    let isRenewed = false;
-    const filings = Object.fromEntries(
-      [1, 2, 3, 4, 5, 6].map((n) => [accession(n), { 'a.htm': `${n}`, 'b.htm': `${n}`, 'c.htm': `${n}` }]),
-    );
-    const { url, asked } = await startArchive(filings, {
-      instead(socket, { accession: number, name, before: earlier, request }) {
-        // A redirect of the same origin, which repeats the key if it is in the URL.
-        if (name === 'a.htm' && earlier === 0)
-          return socket.write(answer(302, '', { Location: `${request.path}&redirected` })) || true;
-        const [key, token] = sentIn(request);
-        if (key === valid[0] && (valid[1] === undefined || token === valid[1])) {
-          if (number !== accession(3) || name !== 'b.htm' || earlier > 0) return false;
-          valid = [after.key ?? OLD, after.token];
-        }
-        const reject = () => void socket.write(answer(401));
-        held.push(reject);
-        // All jobs are rejected at the same time.
-        if (held.length === JOBS)
-          void mountSecret(place, 'v2', after).then(() => {
-            isRenewed = true;
-            for (const each of held) each();
-          });
-        else if (isRenewed) reject();
-        return true;
-      },
-    });
-    await place.write('input', Object.keys(filings).join('\n'));
-    const args = ['download', '-i', 'input', '--all', '-j', `${JOBS}`, '-v', '--report', 'report'];
-    const env = { FILINGS_BASE_URL: url, FILINGS_KEY_IN: '' };
-    const { exitCode, stderr } = await place.filings([...args, ...flags], env);
-    expect(exitCode, stderr).toBe(0);
-    const { summary } = jsonOf(await place.read('report')).at(-1);
-    expect(summary).toMatchObject({ downloaded: 18, failed: 0, retries: 0, requests: asked().length });
-    expect(stderr.match(/has changed: repeating/g)).toHaveLength(held.length);
-    expectClear([OLD, NEW, oldToken, newToken], stderr, await place.read('report'));
+const JOBS = 4;
+const [oldToken, newToken] = [tokenOf({ sub: 'old' }), tokenOf({ sub: 'new' })];
+test.each`
+  what                  | flags                                                                    | before                           | after
+  ${'a key'}            | ${['--api-key-file', 'key', '--key-in', 'header']}                       | ${{ key: OLD }}                  | ${{ key: NEW }}
+  ${'a key in the URL'} | ${['--api-key-file', 'key', '--key-in', 'query']}                        | ${{ key: OLD }}                  | ${{ key: NEW }}
+  ${'a token'}          | ${['--api-key', OLD, '--jwt-file', 'token']}                             | ${{ token: oldToken }}           | ${{ token: newToken }}
+  ${'both'}             | ${['--api-key-file', 'key', '--jwt-file', 'token', '--key-in', 'query']} | ${{ key: OLD, token: oldToken }} | ${{ key: NEW, token: newToken }}
+`('a batch goes on with $what that is new, and repeats what was rejected once', async ({ flags, before, after }) => {
+  const place = await workplace();
+  await mountSecret(place, 'v1', before);
+  let valid = [before.key ?? OLD, before.token];
+  const held: (() => void)[] = [];
+  let isRenewed = false;
+  const filings = Object.fromEntries(
+    [1, 2, 3, 4, 5, 6].map((n) => [accession(n), { 'a.htm': `${n}`, 'b.htm': `${n}`, 'c.htm': `${n}` }]),
+  );
+  const { url, asked } = await startArchive(filings, {
+    instead(socket, { accession: number, name, before: earlier, request }) {
+      // A redirect of the same origin, which repeats the key if it is in the URL.
+      if (name === 'a.htm' && earlier === 0)
+        return socket.write(answer(302, '', { Location: `${request.path}&redirected` })) || true;
+      const [key, token] = sentIn(request);
+      if (key === valid[0] && (valid[1] === undefined || token === valid[1])) {
+        if (number !== accession(3) || name !== 'b.htm' || earlier > 0) return false;
+        valid = [after.key ?? OLD, after.token];
+      }
+      const reject = () => void socket.write(answer(401));
+      held.push(reject);
+      // All jobs are rejected at the same time.
+      if (held.length === JOBS)
+        void mountSecret(place, 'v2', after).then(() => {
+          isRenewed = true;
+          for (const each of held) each();
+        });
+      else if (isRenewed) reject();
+      return true;
+    },
   });
+  await place.write('input', Object.keys(filings).join('\n'));
+  const args = ['download', '-i', 'input', '--all', '-j', `${JOBS}`, '-v', '--report', 'report'];
+  const env = { FILINGS_BASE_URL: url, FILINGS_KEY_IN: '' };
+  const { exitCode, stderr } = await place.filings([...args, ...flags], env);
+  expect(exitCode, stderr).toBe(0);
+  const { summary } = jsonOf(await place.read('report')).at(-1);
+  expect(summary).toMatchObject({ downloaded: 18, failed: 0, retries: 0, requests: asked().length });
+  expect(stderr.match(/has changed: repeating/g)).toHaveLength(held.length);
+  expectClear([OLD, NEW, oldToken, newToken], stderr, await place.read('report'));
 });
 
 test('a request whose redirect repeats the old key begins again with the new one', async () => {

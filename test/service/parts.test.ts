@@ -220,13 +220,14 @@ test('a part is never written into an existing file, not even into one that has 
   expect([await readFile(path, 'utf8'), server.requests.length]).toEqual(['mine', 2]);
 });
 
-describe('a part of a killed run', () => {
-  const part = '.primary.htm.abcd1234.filings-part';
-  test.each`
-    fate                               | ageMs               | left
-    ${'is left alone on the same day'} | ${DAY_MS - HOUR_MS} | ${[part, NAME]}
-    ${'is removed a day later'}        | ${DAY_MS + HOUR_MS} | ${[NAME]}
-  `('$fate, whatever the clock says, and never resumed', async ({ ageMs, left }: { ageMs: number; left: string[] }) => {
+const part = '.primary.htm.abcd1234.filings-part';
+test.each`
+  fate                               | ageMs               | left
+  ${'is left alone on the same day'} | ${DAY_MS - HOUR_MS} | ${[part, NAME]}
+  ${'is removed a day later'}        | ${DAY_MS + HOUR_MS} | ${[NAME]}
+`(
+  'a part of a killed run $fate, whatever the clock says, and never resumed',
+  async ({ ageMs, left }: { ageMs: number; left: string[] }) => {
     for (const wrongMs of [-10 * DAY_MS, 10 * DAY_MS]) {
       const { server, path, next, directory } = await kept();
       await rename(path, join(directory, part));
@@ -236,5 +237,5 @@ describe('a part of a killed run', () => {
       expect(await run.save()).toMatchObject({ result: 'downloaded' });
       expect([ranges(server), (await readdir(directory)).sort()]).toEqual([[undefined], left]);
     }
-  });
-});
+  },
+);

@@ -62,35 +62,33 @@ describe('the error code', () => {
   });
 });
 
-describe('the error message', () => {
-  const page = '<!DOCTYPE html><html><head><TITLE lang="en">\n Request Rate Threshold\tExceeded !</TITLE></head>';
-  const denied = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>';
-  test.each`
-    status | body                                                                  | message
-    ${404} | ${{ title: 'Item not found', status: 404, detail: 'd' }}              | ${'404 Not Found: Item not found'}
-    ${500} | ${{ type: null, title: null, detail: null, extensions: {} }}          | ${'500 Internal Server Error'}
-    ${401} | ${{ error: 'Invalid API key' }}                                       | ${'401 Unauthorized: Invalid API key'}
-    ${400} | ${{ error: { code: 1, message: 'Bad name' } }}                        | ${'400 Bad Request: Bad name'}
-    ${404} | ${'<html><head><title>404 Not Found</title></head></html>'}           | ${'404 Not Found'}
-    ${404} | ${'<title>HTTP Status 404 \u2013 Not Found</title>'}                  | ${'404 Not Found'}
-    ${404} | ${'<title>Error 404 (Not Found)</title>'}                             | ${'404 Not Found'}
-    ${404} | ${'<title>404 Error</title>'}                                         | ${'404 Not Found'}
-    ${404} | ${{ title: '404: Not Found.' }}                                       | ${'404 Not Found'}
-    ${404} | ${'<title>404 - \u898b\u3064\u304b\u308a\u307e\u305b\u3093</title>'}  | ${'404 Not Found: \u898b\u3064\u304b\u308a\u307e\u305b\u3093'}
-    ${408} | ${'<title>408 Request Time-out</title>'}                              | ${'408 Request Timeout'}
-    ${400} | ${'<title>400 The plain HTTP request was sent to HTTPS port</title>'} | ${'400 Bad Request: The plain HTTP request was sent to HTTPS port'}
-    ${400} | ${['First', 'Second']}                                                | ${'400 Bad Request: ["First","Second"]'}
-    ${502} | ${'upstream went away\r\nmore'}                                       | ${'502 Bad Gateway: upstream went away'}
-    ${503} | ${''}                                                                 | ${'503 Service Unavailable'}
-    ${503} | ${page}                                                               | ${'503 Service Unavailable: Request Rate Threshold Exceeded !'}
-    ${502} | ${'<html><script>x()</script><h1>Bad <b>luck</b></h1></html>'}        | ${'502 Bad Gateway: Bad'}
-    ${403} | ${denied}                                                             | ${'403 Forbidden: Access Denied'}
-    ${400} | ${{ title: 'one\r\n  two' }}                                          | ${'400 Bad Request: one two'}
-    ${400} | ${'\ufeff{"title":"Marked"}'}                                         | ${'400 Bad Request: Marked'}
-    ${400} | ${Buffer.from([0xff, 0x61])}                                          | ${'400 Bad Request: \ufffda'}
-  `('summarizes the response $status $body in one line', ({ status, body, message }) => {
-    expect(from(status, body).message).toBe(`${displaySubject}: ${message}`);
-  });
+const page = '<!DOCTYPE html><html><head><TITLE lang="en">\n Request Rate Threshold\tExceeded !</TITLE></head>';
+const denied = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>';
+test.each`
+  status | body                                                                  | message
+  ${404} | ${{ title: 'Item not found', status: 404, detail: 'd' }}              | ${'404 Not Found: Item not found'}
+  ${500} | ${{ type: null, title: null, detail: null, extensions: {} }}          | ${'500 Internal Server Error'}
+  ${401} | ${{ error: 'Invalid API key' }}                                       | ${'401 Unauthorized: Invalid API key'}
+  ${400} | ${{ error: { code: 1, message: 'Bad name' } }}                        | ${'400 Bad Request: Bad name'}
+  ${404} | ${'<html><head><title>404 Not Found</title></head></html>'}           | ${'404 Not Found'}
+  ${404} | ${'<title>HTTP Status 404 \u2013 Not Found</title>'}                  | ${'404 Not Found'}
+  ${404} | ${'<title>Error 404 (Not Found)</title>'}                             | ${'404 Not Found'}
+  ${404} | ${'<title>404 Error</title>'}                                         | ${'404 Not Found'}
+  ${404} | ${{ title: '404: Not Found.' }}                                       | ${'404 Not Found'}
+  ${404} | ${'<title>404 - \u898b\u3064\u304b\u308a\u307e\u305b\u3093</title>'}  | ${'404 Not Found: \u898b\u3064\u304b\u308a\u307e\u305b\u3093'}
+  ${408} | ${'<title>408 Request Time-out</title>'}                              | ${'408 Request Timeout'}
+  ${400} | ${'<title>400 The plain HTTP request was sent to HTTPS port</title>'} | ${'400 Bad Request: The plain HTTP request was sent to HTTPS port'}
+  ${400} | ${['First', 'Second']}                                                | ${'400 Bad Request: ["First","Second"]'}
+  ${502} | ${'upstream went away\r\nmore'}                                       | ${'502 Bad Gateway: upstream went away'}
+  ${503} | ${''}                                                                 | ${'503 Service Unavailable'}
+  ${503} | ${page}                                                               | ${'503 Service Unavailable: Request Rate Threshold Exceeded !'}
+  ${502} | ${'<html><script>x()</script><h1>Bad <b>luck</b></h1></html>'}        | ${'502 Bad Gateway: Bad'}
+  ${403} | ${denied}                                                             | ${'403 Forbidden: Access Denied'}
+  ${400} | ${{ title: 'one\r\n  two' }}                                          | ${'400 Bad Request: one two'}
+  ${400} | ${'\ufeff{"title":"Marked"}'}                                         | ${'400 Bad Request: Marked'}
+  ${400} | ${Buffer.from([0xff, 0x61])}                                          | ${'400 Bad Request: \ufffda'}
+`('the error message summarizes the response $status $body in one line', ({ status, body, message }) => {
+  expect(from(status, body).message).toBe(`${displaySubject}: ${message}`);
 });
 
 describe('the problem', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createFileLayers, createRunLayers, resolvePrecedence } from '../../src/settings/layers.ts';
 
 function merge(sources: {
@@ -42,32 +42,28 @@ test.each`
   expect(Object.fromEntries(values)).toEqual(kept);
 });
 
-describe('sources of the same setting', () => {
-  const USAGE = { code: 'usage', hint: 'use only one of them' };
-  const CONFIG = { code: 'config', hint: 'remove one of them from the config file' };
-  test.each`
-    sources                                                 | error     | message
-    ${{ flags: { apiKey: 'k', apiKeyFile: 'f' } }}          | ${USAGE}  | ${'--api-key and --api-key-file: two sources of the API key'}
-    ${{ file: { apiKey: 'k', apiKeyCommand: [] } }}         | ${CONFIG} | ${'c.json: apiKey and c.json: apiKeyCommand: two sources of the API key'}
-    ${{ env: { FILINGS_JWT: 'j', FILINGS_JWT_FILE: 'f' } }} | ${USAGE}  | ${'FILINGS_JWT_FILE and FILINGS_JWT: two sources of the JWT'}
-    ${{ file: { jwtFile: 'f', jwt: {} } }}                  | ${CONFIG} | ${'c.json: jwtFile and c.json: jwt: two sources of the JWT'}
-  `('are refused in one layer: $sources', ({ sources, error, message }) => {
-    expect(() => merge(sources)).toThrow(expect.objectContaining({ ...error, message }));
-  });
+const USAGE = { code: 'usage', hint: 'use only one of them' };
+const CONFIG = { code: 'config', hint: 'remove one of them from the config file' };
+test.each`
+  sources                                                 | error     | message
+  ${{ flags: { apiKey: 'k', apiKeyFile: 'f' } }}          | ${USAGE}  | ${'--api-key and --api-key-file: two sources of the API key'}
+  ${{ file: { apiKey: 'k', apiKeyCommand: [] } }}         | ${CONFIG} | ${'c.json: apiKey and c.json: apiKeyCommand: two sources of the API key'}
+  ${{ env: { FILINGS_JWT: 'j', FILINGS_JWT_FILE: 'f' } }} | ${USAGE}  | ${'FILINGS_JWT_FILE and FILINGS_JWT: two sources of the JWT'}
+  ${{ file: { jwtFile: 'f', jwt: {} } }}                  | ${CONFIG} | ${'c.json: jwtFile and c.json: jwt: two sources of the JWT'}
+`('sources of the same setting are refused in one layer: $sources', ({ sources, error, message }) => {
+  expect(() => merge(sources)).toThrow(expect.objectContaining({ ...error, message }));
 });
 
-describe('environment conventions for color', () => {
-  test.each`
-    env                                           | value       | setBy
-    ${{ NO_COLOR: '1' }}                          | ${'never'}  | ${'NO_COLOR'}
-    ${{ NO_COLOR: '' }}                           | ${'auto'}   | ${'c.json: color'}
-    ${{ FORCE_COLOR: '1' }}                       | ${'always'} | ${'FORCE_COLOR'}
-    ${{ FORCE_COLOR: '0' }}                       | ${'never'}  | ${'FORCE_COLOR'}
-    ${{ CLICOLOR_FORCE: '1' }}                    | ${'always'} | ${'CLICOLOR_FORCE'}
-    ${{ CLICOLOR_FORCE: '0' }}                    | ${'auto'}   | ${'c.json: color'}
-    ${{ NO_COLOR: '1', FORCE_COLOR: '1' }}        | ${'never'}  | ${'NO_COLOR'}
-    ${{ FILINGS_COLOR: 'always', NO_COLOR: '1' }} | ${'always'} | ${'FILINGS_COLOR'}
-  `('turn $env into $value by $setBy', ({ env, value, setBy }) => {
-    expect(merge({ env, file: { color: 'auto' } }).get('color')).toMatchObject({ value, setBy });
-  });
+test.each`
+  env                                           | value       | setBy
+  ${{ NO_COLOR: '1' }}                          | ${'never'}  | ${'NO_COLOR'}
+  ${{ NO_COLOR: '' }}                           | ${'auto'}   | ${'c.json: color'}
+  ${{ FORCE_COLOR: '1' }}                       | ${'always'} | ${'FORCE_COLOR'}
+  ${{ FORCE_COLOR: '0' }}                       | ${'never'}  | ${'FORCE_COLOR'}
+  ${{ CLICOLOR_FORCE: '1' }}                    | ${'always'} | ${'CLICOLOR_FORCE'}
+  ${{ CLICOLOR_FORCE: '0' }}                    | ${'auto'}   | ${'c.json: color'}
+  ${{ NO_COLOR: '1', FORCE_COLOR: '1' }}        | ${'never'}  | ${'NO_COLOR'}
+  ${{ FILINGS_COLOR: 'always', NO_COLOR: '1' }} | ${'always'} | ${'FILINGS_COLOR'}
+`('the environment conventions for color turn $env into $value by $setBy', ({ env, value, setBy }) => {
+  expect(merge({ env, file: { color: 'auto' } }).get('color')).toMatchObject({ value, setBy });
 });
