@@ -5,18 +5,24 @@
 // The exchange (request.ts) calls `push` and `end`. All other methods are for the one reader, which never has two reads
 // in progress.
 import type { PausableSocket } from './pausable-socket.ts';
-import type { IdleTimer } from './watchdog.ts';
+import type { IdleTimer, Watchdog } from './watchdog.ts';
 
 /** Smaller chunks are copied together: a service may send each byte as a chunk, and a Buffer takes about 100 bytes. */
 const MIN_LARGE_CHUNK_BYTES = 4096;
 const BLOCK_BYTES = 65_536;
+/**
+ * What all bodies together may gather. With 512 KiB for each, 16 downloads over TLS take 30 MB more memory: nothing is
+ * recycled there, and V8 is late to free what had to wait.
+ */
+const MAX_GATHERED_BYTES = 1 << 21;
 
 export class Body {
   readonly #socket: PausableSocket;
   readonly #timer: IdleTimer;
+  readonly #watchdog: Pick<Watchdog, 'exchanges'>;
   /**
    * When more bytes than this are gathered, the socket is paused. The default suits writes to a disk: with 1 MiB they
-   * are no faster, and 16 downloads over TLS take 35 MB more memory.
+   * are no faster.
    */
   #maxGatheredBytes = 1 << 19;
   #chunks: Buffer[] = [];
@@ -29,9 +35,10 @@ export class Body {
   #error: unknown;
   #wake = () => {};
 
-  constructor(socket: PausableSocket, timer: IdleTimer) {
+  constructor(socket: PausableSocket, timer: IdleTimer, watchdog: Pick<Watchdog, 'exchanges'>) {
     this.#socket = socket;
     this.#timer = timer;
+    this.#watchdog = watchdog;
   }
 
   /**
@@ -48,7 +55,8 @@ export class Body {
     if (chunk.length >= MIN_LARGE_CHUNK_BYTES || this.#chunks.length === 0) this.#chunks.push(chunk);
     else this.#copy(chunk);
     this.#size += chunk.length;
-    if (this.#size > this.#maxGatheredBytes) {
+    const max = Math.min(this.#maxGatheredBytes, MAX_GATHERED_BYTES / this.#watchdog.exchanges);
+    if (this.#size > max) {
       // A paused socket receives nothing, so without the second call a slow reader would cause an idle timeout.
       this.#socket.pauseReading();
       this.#timer.pause();
@@ -56,7 +64,7 @@ export class Body {
     // A full queue wakes the reader at once. Otherwise the first chunk does, but only after this turn of the event
     // loop, so that several TLS records of 16 KiB become one write. With one write for each, a pipe takes 1.3 times as
     // long. If nobody waits now, the next `read` finds the chunk.
-    if (this.#size >= this.#maxGatheredBytes) this.#wake();
+    if (this.#size >= max) this.#wake();
     else if (this.#chunks.length === 1) setImmediate(this.#wake);
   }
 

@@ -94,7 +94,7 @@ class Exchange {
     this.#connection = connection;
     this.#request = request;
     this.#timer = connections.watchdog.watch(() => this.#fail(this.#idleError()));
-    this.#body = new Body(connection.socket, this.#timer);
+    this.#body = new Body(connection.socket, this.#timer, connections.watchdog);
   }
 
   begin(): Promise<HttpResponse> {

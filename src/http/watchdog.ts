@@ -24,6 +24,11 @@ export class Watchdog {
     this.#clock = clock;
   }
 
+  /** The number of exchanges in progress. */
+  get exchanges(): number {
+    return this.#timers.size;
+  }
+
   /** `onIdle` must call `end` of the timer, or it is called over and over. */
   watch(onIdle: () => void): IdleTimer {
     const timer = new IdleTimer(this.#clock.monotonic, onIdle, () => this.#timers.delete(timer));

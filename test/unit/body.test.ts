@@ -7,8 +7,12 @@ import { Watchdog } from '../../src/http/watchdog.ts';
 import { heldClock } from '../held-clock.ts';
 import { proving } from '../proving.ts';
 
-const timer = new Watchdog(1000, heldClock()).watch(() => {});
-const newBody = () => new Body(new PausableSocket(new Socket()), timer);
+const newBody = (watchdog = new Watchdog(1000, heldClock()), socket = new PausableSocket(new Socket())) =>
+  new Body(
+    socket,
+    watchdog.watch(() => {}),
+    watchdog,
+  );
 
 const readChunks = async (body: Body) => (await body.read()) ?? [];
 
@@ -47,6 +51,21 @@ test.each`
   const bytes = [...blocks].reduce((sum, { byteLength }) => sum + byteLength, 0);
   expect(bytes).toBeLessThan(1.2 * total);
   expect(chunks.length).toBeLessThan(total / 2000);
+});
+
+test.each([1, 4, 16, 64])('%d bodies together gather 2 MiB at most, and each 512 KiB, before they pause', (count) => {
+  const watchdog = new Watchdog(1000, heldClock());
+  const bodies = Array.from({ length: count }, () => {
+    const socket = new PausableSocket(new Socket());
+    return { socket, body: newBody(watchdog, socket) };
+  });
+  const gathered = bodies.map(({ socket, body }) => {
+    let bytes = 0;
+    while (!socket.isReadingPaused) bytes += pushInto(body, 16_384);
+    // The chunk that pauses the socket is one too many.
+    return bytes - 16_384;
+  });
+  expect(gathered).toEqual(gathered.map(() => Math.min(512, 2048 / count) * 1024));
 });
 
 function pushInto(body: Body, size: number): number {
