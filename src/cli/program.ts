@@ -57,8 +57,11 @@ export function readCommandLine(
   const readAction = (): Action => {
     const code = error?.code ?? '';
     if (code === 'commander.version') return { kind: 'version' };
-    if (code === 'commander.helpDisplayed' || (isHelpLine && !NAMES_NO_COMMAND.test(code)))
-      return { kind: 'help', text: command.helpInformation() };
+    if (code === 'commander.helpDisplayed' || (isHelpLine && !NAMES_NO_COMMAND.test(code))) {
+      // For `help token`, commander has chosen the default child of `token`.
+      const shown = argv.includes(spec.name) ? command : (command.parent ?? command);
+      return { kind: 'help', text: shown.helpInformation() };
+    }
     const { load } = spec;
     if (error || !load) throw usageError(error as CommanderError, command, argv);
     requireChoices(flags);

@@ -16,14 +16,8 @@ import {
   type NameOperations,
   openDirectory,
 } from './calls.ts';
-import {
-  goneDirectoryError,
-  isNameRefusal,
-  isSystemError,
-  mapWriteErrors,
-  nameRefusalError,
-  toWriteError,
-} from './failure.ts';
+import { goneDirectoryError, isSystemError, mapWriteErrors, toWriteError } from './failure.ts';
+import { isNameRefusal, nameRefusalError } from './file-name.ts';
 import { isWorkingPartName } from './part-name.ts';
 import { createSharedFlush } from './shared-flush.ts';
 

@@ -1,10 +1,8 @@
 // Turns errors of the file system into `local_io` errors, with a reason in words and a hint.
 import { constants } from 'node:os';
-import { basename } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import { errnoOf, FilingsError } from '../errors.ts';
 import { markForRedaction } from '../secrets.ts';
-import { PART_NAME_BYTES } from './part-name.ts';
 
 const { ESTALE, EDQUOT } = constants.errno;
 const CHOOSE_PATH = 'choose another path';
@@ -50,22 +48,6 @@ export function toWriteError(error: unknown, path: string): unknown {
   const [reason, hint] = describe(error);
   const stopsRun = STOPS_RUN.has(findErrorName(error) ?? '');
   return new FilingsError('local_io', `cannot write: ${reason}`, { subject: { path }, hint, cause: error, stopsRun });
-}
-
-/** How file systems refuse a name: eCryptfs and NTFS with the first two. */
-const REFUSED_NAME_ERRORS: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'EINVAL', 'EILSEQ']);
-
-export function isNameRefusal(error: unknown): boolean {
-  return REFUSED_NAME_ERRORS.has(errnoOf(error));
-}
-
-export function nameRefusalError(path: string, cause: unknown): FilingsError {
-  const bytes = Buffer.byteLength(basename(path));
-  return new FilingsError('local_io', `cannot write: the file system refuses the name, which has ${bytes} bytes`, {
-    subject: { path },
-    hint: `download it alone under another name (-o PATH), or to another file system; while it is downloaded, its name is ${PART_NAME_BYTES} bytes longer`,
-    cause,
-  });
 }
 
 /** For a directory that was there at the beginning of the run. */

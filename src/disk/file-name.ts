@@ -1,8 +1,10 @@
 // Decides which names of the service's files may become names on the disk. They may be hostile: a name must not lead to
 // another directory, to a device or to an option of another program. Also decides which names some file system would
-// treat as the same.
+// treat as the same, and says when one refuses a name.
+import { basename } from 'node:path';
+import { errnoOf, FilingsError } from '../errors.ts';
 import { INVISIBLE, shellWord } from '../text.ts';
-import { MAX_FINAL_NAME_BYTES } from './part-name.ts';
+import { MAX_FINAL_NAME_BYTES, PART_NAME_BYTES } from './part-name.ts';
 
 /** Why a name is refused. In the reason, such as `it is empty`, "it" stands for the name. */
 export interface FileNameFault {
@@ -92,4 +94,20 @@ export function foldName(name: string): string {
     folded = folded.normalize('NFKD').toUpperCase().toLowerCase().normalize('NFKD').replace(IGNORED, '');
   }
   return folded;
+}
+
+/** How file systems refuse a name: eCryptfs and NTFS with the first two. */
+const REFUSED_NAME_ERRORS: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'EINVAL', 'EILSEQ']);
+
+export function isNameRefusal(error: unknown): boolean {
+  return REFUSED_NAME_ERRORS.has(errnoOf(error));
+}
+
+export function nameRefusalError(path: string, cause: unknown): FilingsError {
+  const bytes = Buffer.byteLength(basename(path));
+  return new FilingsError('local_io', `cannot write: the file system refuses the name, which has ${bytes} bytes`, {
+    subject: { path },
+    hint: `download it alone under another name (-o PATH), or to another file system; while it is downloaded, its name is ${PART_NAME_BYTES} bytes longer`,
+    cause,
+  });
 }
