@@ -124,9 +124,9 @@ export class Batch {
   }
 
   /**
-   * If a limit is reached, ends the wait for the next line of the input, which may be a slow stdin. A moment is left for
-   * an input that ends by itself: then nothing is left to do, and the limit does not matter. A listing in progress is
-   * awaited.
+   * If a limit is reached, ends the wait for the next line of the input, which may be a slow stdin. A moment is left
+   * for an input that ends by itself: then nothing is left to do, and the limit does not matter. A listing in progress
+   * is awaited.
    */
   async #stopWaitingAtLimit(): Promise<void> {
     const { counts, context, selection } = this.#options;

@@ -14,8 +14,8 @@ const MAX_WAITING_CHARACTERS = 1 << 16;
 export type ReportFile = Awaited<ReturnType<typeof openReportFile>>;
 
 /**
- * Without a path, it is stdout. If `signal` aborts during a write to a pipe, that write fails, and nothing more is written. If
- * it aborts while no write is in progress, lines can still be written, and each write gets a grace period.
+ * Without a path, it is stdout. If `signal` aborts during a write to a pipe, that write fails, and nothing more is
+ * written. If it aborts while no write is in progress, lines can still be written, and each write gets a grace period.
  */
 export async function openReportFile(
   option: '--report' | '--dry-run',

@@ -39,8 +39,8 @@ export interface SumsLine {
 }
 
 /**
- * Parses a line without its line break. The name may be anything: check it with `isDirectoryEntryName` before it is used
- * as a path.
+ * Parses a line without its line break. The name may be anything: check it with `isDirectoryEntryName` before it is
+ * used as a path.
  */
 export function parseSumsLine(line: string): SumsEntry | undefined {
   // Without a backslash at the start of the line, `backslash` is ''. It is undefined only if the line does not match.
@@ -63,8 +63,8 @@ export class SumsParser {
   parsedBytes = 0;
   readonly #displayPath: string;
   /**
-   * The bytes behind `parsedBytes`, as latin1: so a length is a number of bytes, and no character is cut at the end of a chunk.
-   * Only a whole line is decoded as UTF-8.
+   * The bytes behind `parsedBytes`, as latin1: so a length is a number of bytes, and no character is cut at the end of
+   * a chunk. Only a whole line is decoded as UTF-8.
    */
   #rest = '';
   #number = 0;

@@ -171,10 +171,10 @@ export class SumsFile {
   }
 
   /**
-   * Appends a line by one write, and returns its offset. After a partial write it tries again; on a full disk, the second
-   * write throws. If the file does not end with a line feed, the line begins with one, and what is in front of it is
-   * looked at again: a line that another process was just writing is whole by then. Otherwise it is torn, as that of a
-   * partial write is, and becomes a comment.
+   * Appends a line by one write, and returns its offset. After a partial write it tries again; on a full disk, the
+   * second write throws. If the file does not end with a line feed, the line begins with one, and what is in front of
+   * it is looked at again: a line that another process was just writing is whole by then. Otherwise it is torn, as that
+   * of a partial write is, and becomes a comment.
    */
   #appendLine(fd: number, line: string): number {
     for (;;) {

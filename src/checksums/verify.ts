@@ -1,6 +1,6 @@
-// For `filings verify`: finds the directories that have a SHA256SUMS, and compares the files of each with it. No symbolic
-// link is followed, and no file outside of the directory is opened, because a hostile SHA256SUMS could list any path as a
-// name.
+// For `filings verify`: finds the directories that have a SHA256SUMS, and compares the files of each with it. No
+// symbolic link is followed, and no file outside of the directory is opened, because a hostile SHA256SUMS could list
+// any path as a name.
 import { join, resolve } from 'node:path';
 import { openDirectory } from '../disk/calls.ts';
 import { isSystemError } from '../disk/failure.ts';

@@ -123,8 +123,7 @@ function buildCommand(spec: CommandSpec, parents: readonly string[], parsing: Pa
   if (isProgram || isNamed) {
     addParts(command, spec, isProgram);
     for (const child of spec.children ?? []) {
-      // `help token` shows the help of `token` itself.
-      const isDefault = child.name === spec.defaultChild && argv[0] !== 'help';
+      const isDefault = child.name === spec.defaultChild;
       command.addCommand(buildCommand(child, path, parsing), { isDefault });
     }
   }

@@ -36,10 +36,14 @@ export function openAppendFile(option: string, path: string) {
     };
 
     return {
-      /** The lines include their line feeds. After an error some of them may be in the file, the last one incomplete. */
+      /**
+       * The lines include their line feeds. After an error some of them may be in the file, the last one incomplete.
+       */
       write: (lines: readonly Buffer[]) => attempt(async () => append(Buffer.concat(lines))),
       flush: () => attempt(() => flushFile(fd)),
-      /** Does not flush. After a power cut, the next run adds filings to the done list again; a report stays incomplete. */
+      /**
+       * Does not flush. After a power cut, the next run adds filings to the done list again; a report stays incomplete.
+       */
       end: () => attempt(() => closeFile(fd)),
     };
   });

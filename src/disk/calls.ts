@@ -1,5 +1,6 @@
 // System calls on files and directories, with what differs between platforms. Calls that only change a name are
-// synchronous, because the same call in the thread pool takes ten times as long. Calls that may take long run in the pool.
+// synchronous, because the same call in the thread pool takes ten times as long. Calls that may take long run in the
+// pool.
 import {
   close,
   constants,
@@ -158,7 +159,10 @@ function undefinedIfUnsupported(error: unknown): undefined {
   if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EPERM', 'EACCES'].includes(errnoOf(error) ?? '')) throw error;
 }
 
-/** Not `readdir`, which would hold all entries of a large directory in memory. By default, `opendir` reads only 32 at a time. */
+/**
+ * Not `readdir`, which would hold all entries of a large directory in memory. By default, `opendir` reads only 32 at a
+ * time.
+ */
 export function openDirectory(path: string) {
   return opendir(path, { bufferSize: 1024 });
 }

@@ -114,8 +114,8 @@ export class Directories {
     if (known) return known;
     const opened = this.#openNew(path);
     this.#remembered.set(path, opened);
-    // The first one is the root, which stays. Forgetting another one may forget that its flush failed, but the errors of
-    // a broken or full disk end the run anyway.
+    // The first one is the root, which stays. Forgetting another one may forget that its flush failed, but the errors
+    // of a broken or full disk end the run anyway.
     const [, oldest = ''] = this.#remembered.keys();
     if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(oldest);
     return opened;

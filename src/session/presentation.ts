@@ -42,8 +42,8 @@ export function addFlagsToHint(
   selected: unknown = profile,
 ): FilingsError {
   const format = (name: string, value: unknown) => (value === undefined ? '' : ` --${name} ${shellWord(`${value}`)}`);
-  // Only these commands need the flags. The first three patterns match, and so skip, an escaped quote, an apostrophe in a
-  // word, and whatever is in quotes, such as 'filings list' in a message of the service.
+  // Only these commands need the flags. The first three patterns match, and so skip, an escaped quote, an apostrophe in
+  // a word, and whatever is in quotes, such as 'filings list' in a message of the service.
   const commands =
     /\\'|\w'\w|'[^']*'|\bfilings (config set base-url|config|download|list|token sign) (?![\w ]*--help)/g;
   const hint = error.hint?.replaceAll(commands, (match, command) => {

@@ -1,5 +1,6 @@
-// Writes to stdout, stderr, devices, FIFOs and open descriptors, from which no byte can be removed again. Node's streams
-// are not enough: for a file they ignore a short write, and on abort they would wait for a reader that never reads.
+// Writes to stdout, stderr, devices, FIFOs and open descriptors, from which no byte can be removed again. Node's
+// streams are not enough: for a file they ignore a short write, and on abort they would wait for a reader that never
+// reads.
 import { constants, fstatSync, statSync, writev } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';

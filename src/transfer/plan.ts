@@ -1,5 +1,5 @@
-// Decides what to do about one file, before the first request, from the options and from whatever exists under its final
-// name. If something has that name when the file has arrived, a second plan says which of the two stays.
+// Decides what to do about one file, before the first request, from the options and from whatever exists under its
+// final name. If something has that name when the file has arrived, a second plan says which of the two stays.
 import { lstatSync, type Stats } from 'node:fs';
 import { isNameRefusal, nameRefusalError } from '../disk/file-name.ts';
 import { FilingsError } from '../errors.ts';

@@ -1,5 +1,5 @@
-// Limits the bandwidth of all jobs together, for --limit-rate. Received bytes are due when they would have arrived at that
-// rate. A job that has received bytes early waits until they are due.
+// Limits the bandwidth of all jobs together, for --limit-rate. Received bytes are due when they would have arrived at
+// that rate. A job that has received bytes early waits until they are due.
 import type { World } from '../world.ts';
 
 /** Unused bandwidth that is older than this is lost, so that no long burst follows a pause. */

@@ -27,7 +27,6 @@ export async function protectRunFiles(
 ): Promise<ReadonlyMap<string, string>> {
   const { options, paths, root } = args;
   await refuseWrongFileTypes(args, world);
-  /** Maps the folded path of each protected file to what messages call it, such as `--report`. */
   const labels = new Map<string, string>();
   const requireUnused = async (label: string, path: string) => {
     const foldedPath = foldName(await resolveLinks(path));

@@ -57,7 +57,10 @@ export function findCommonDirectory({ options, layout, accessions }: DownloadArg
   return pathModule(platform).join(options.directory, nativePath(below, platform));
 }
 
-/** Whether files may have been downloaded here. Hidden names, SHA256SUMS, lost+found and the run's own files prove nothing. */
+/**
+ * Whether files may have been downloaded here. Hidden names, SHA256SUMS, lost+found and the run's own files prove
+ * nothing.
+ */
 function holdsFiles(path: string, ownPaths: readonly unknown[]): boolean {
   const isFile = (name: string) =>
     !name.startsWith('.') && name !== SUMS_NAME && name !== 'lost+found' && !ownPaths.includes(join(path, name));
