@@ -3,7 +3,7 @@
 //
 // A file survives a power cut only if three things have been flushed: its own bytes (see `output-file.ts`), its entry
 // in its directory, and the entries of all new directories above it. The flushes here are those of entries.
-import { accessSync, constants, existsSync, lstatSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, fstatSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf, FilingsError } from '../errors.ts';
@@ -54,17 +54,18 @@ export class Directory {
   }
 
   /**
-   * At the first call, removes the parts that killed runs have left. `newPartMtimeMs` is the modification time of a
-   * part that this run has just written here: on a network file system, the clock of the server sets all these times.
+   * At the first call, removes the parts that killed runs have left. Their modification times are compared with that of
+   * a part that this run has just written here: on a network file system, the clock of the server sets all these times.
    */
-  async removeAbandonedParts(newPartMtimeMs: number): Promise<void> {
+  async removeAbandonedParts(newPartFd: number): Promise<void> {
     if (!this.#mayHoldAbandonedParts) return;
     this.#mayHoldAbandonedParts = false;
+    const { mtimeMs } = fstatSync(newPartFd);
     for await (const { name } of await openDirectory(this.path)) {
       if (!isWorkingPartName(name)) continue;
       const path = join(this.path, name);
       const stats = lstatSync(path, { throwIfNoEntry: false });
-      if (stats && newPartMtimeMs - stats.mtimeMs >= MIN_ABANDONED_AGE_MS) await unlink(path).catch(() => {});
+      if (stats && mtimeMs - stats.mtimeMs >= MIN_ABANDONED_AGE_MS) await unlink(path).catch(() => {});
     }
   }
 

@@ -11,8 +11,6 @@ import { type AuthorizedRequest, addCredentials, type SentSecrets } from './cred
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
-/** These identify a version of a file (RFC 9110, section 8.8). A later request sends one back to resume it. */
-const VALIDATORS = ['etag', 'last-modified'];
 /** More URLs than ever wait for a retry at the same time. `#pauseIfRequested` says why there is a limit. */
 const MAX_REFUSED_URLS = 1000;
 /** After a redirect, the messages of these errors name the first and the last host. */
@@ -93,8 +91,7 @@ export class Requester {
       const { url, isOtherOrigin } = chain;
       const address = `${url.origin}${url.pathname}`;
       const hosts = [firstUrl.host, url.host] as const;
-      const safeHeaders = this.#withSafeValidators(response.headers);
-      return await handle({ ...response, headers: safeHeaders, address, hosts, isOtherOrigin });
+      return await handle({ ...response, address, hosts, isOtherOrigin });
     } catch (error) {
       // `#followRedirects` keeps `chain` up to date, so it describes the last request here, too.
       throw addHosts([firstUrl.host, chain.url.host], chain.isOtherOrigin ? markOtherOrigin(error) : error);
@@ -202,12 +199,6 @@ export class Requester {
     // Resolving a Location drops its password and any tabs, so both forms are searched.
     if (world.secrets.occurIn(location) || world.secrets.occurIn(to.href))
       throw leakError('its URL contains the key or the token');
-  }
-
-  /** Drops validators that hold a secret, because that of an unfinished download is written to a file. */
-  #withSafeValidators(headers: HeaderFields): HeaderFields {
-    const unsafe = VALIDATORS.filter((name) => this.#options.world.secrets.occurIn(String(headers[name] ?? '')));
-    return { ...headers, ...Object.fromEntries(unsafe.map((name) => [name, undefined])) };
   }
 }
 

@@ -131,7 +131,7 @@ export class Download {
 
   async #fetchToDisk(target: DiskTarget, fileProgress: FileProgress): Promise<Ending> {
     const directory = await this.#checkBeforeRequest(target);
-    const part = new Part(this.#file, target, this.#context);
+    const part = new Part(this.#file, target, this.plan, this.#context);
     try {
       if (directory) await part.claimKept(directory);
       const fetched = await this.#fetch(part, fileProgress);

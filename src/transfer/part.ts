@@ -26,7 +26,7 @@ import { hashFile, hashOpenFile } from '../disk/sha256.ts';
 import { errnoOf, FilingsError } from '../errors.ts';
 import type { DownloadContext } from './download.ts';
 import { type FileRequest, makeFooter, readFooter } from './footer.ts';
-import { choosePlan, type DiskTarget, differentFileError, type NameTakenPlan } from './plan.ts';
+import { choosePlan, type DiskTarget, differentFileError, type NameTakenPlan, type Plan } from './plan.ts';
 import type { RemoteVersion } from './resume.ts';
 import type { RemoteFile, Sink } from './transfer.ts';
 
@@ -47,6 +47,8 @@ export class Part implements Sink {
   readonly #file: RemoteFile;
   readonly #target: DiskTarget;
   readonly #context: DownloadContext;
+  /** Whether the plan is to compare the bytes with those of an existing file. */
+  readonly #isCompared: boolean;
   readonly #path: string;
   /** Undefined until `restart`, or `claimKept` if there was a kept part. */
   #openPart: { readonly directory: Directory; readonly file: OutputFile } | undefined;
@@ -54,9 +56,10 @@ export class Part implements Sink {
   /** True from just before `link` or `rename`. Then nothing may be written: the part may be the final file already. */
   #mayHaveFinalName = false;
 
-  constructor(file: RemoteFile, target: DiskTarget, context: DownloadContext) {
+  constructor(file: RemoteFile, target: DiskTarget, plan: Plan, context: DownloadContext) {
     this.#file = file;
     this.#target = target;
+    this.#isCompared = plan.kind === 'compare';
     this.#context = context;
     this.#path = join(dirname(target.path), workingPartName(basename(target.path), context.world.random()));
   }
@@ -67,8 +70,8 @@ export class Part implements Sink {
 
   /** With `--if-exists compare`, also throws `local_io` if the length shows that the existing file is different. */
   async restart(): Promise<void> {
-    const { path, displayPath, ifExists } = this.#target;
-    const existing = ifExists === 'compare' ? this.#findExisting() : undefined;
+    const { path, displayPath } = this.#target;
+    const existing = this.#isCompared ? this.#findExisting() : undefined;
     const { total } = this.version;
     if (existing?.isFile() && total !== undefined && total !== existing.size)
       throw differentFileError(displayPath, existing.size, total);
@@ -232,8 +235,7 @@ export class Part implements Sink {
     // The bytes of a file that is only to be compared are not needed if its length differs, so it begins at byte 0. If
     // the part cannot be claimed, the download begins there as well, so the error is ignored.
     const kept = keptPath(this.#target);
-    const isCompared = this.#target.ifExists === 'compare' && this.#findExisting() !== undefined;
-    if (!isCompared && existsSync(kept)) await this.#claim(kept, directory).catch(() => {});
+    if (!this.#isCompared && existsSync(kept)) await this.#claim(kept, directory).catch(() => {});
   }
 
   /** Removes a kept part whose footer is invalid or is for another request. */
@@ -269,7 +271,7 @@ export class Part implements Sink {
   /** Also removes the parts of killed runs in the directory. One that stays behind does no harm. */
   async #begin(fd: number, directory: Directory, bytes = 0): Promise<void> {
     this.#openPart = { directory, file: new OutputFile(fd, bytes) };
-    await directory.removeAbandonedParts(fstatSync(fd).mtimeMs).catch(() => {});
+    await directory.removeAbandonedParts(fd).catch(() => {});
   }
 
   get #request(): FileRequest {

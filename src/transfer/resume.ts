@@ -2,6 +2,7 @@
 // damaged file as a complete one. RFC 9110: If-Range (section 13.1.5), Content-Range (14.4), combining ranges
 // (15.3.7.3).
 import { parseHttpDate } from '../http/head.ts';
+import type { Secrets } from '../secrets.ts';
 import type { ServiceResponse } from '../service/requester.ts';
 import { humanSizes } from '../text.ts';
 
@@ -64,10 +65,13 @@ export function findStrongValidator(headers: ResumeResponse['headers']): Validat
   return age >= MIN_STRONG_AGE_MS ? { kind: 'last-modified', value: modified } : undefined;
 }
 
-/** Returns none if the partial file cannot be resumed. */
-export function makeRangeHeaders(partial: PartialFile): Record<string, string> {
-  if (partial.bytes === 0 || partial.validator === undefined) return {};
-  return { range: `bytes=${partial.bytes}-`, 'if-range': partial.validator.value };
+/**
+ * Returns none if the partial file cannot be resumed. A validator that holds a secret is never sent, because a redirect
+ * may lead to another host.
+ */
+export function makeRangeHeaders({ bytes, validator }: PartialFile, secrets: Secrets): Record<string, string> {
+  if (bytes === 0 || validator === undefined || secrets.occurIn(validator.value)) return {};
+  return { range: `bytes=${bytes}-`, 'if-range': validator.value };
 }
 
 /**

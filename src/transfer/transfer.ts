@@ -152,7 +152,7 @@ export class Transfer {
     const { file, sink, context } = this.#options;
     for (let partial = this.#partial; ; partial = { ...partial, bytes: 0 }) {
       this.requests += 1;
-      const rangeHeaders = makeRangeHeaders(partial);
+      const rangeHeaders = makeRangeHeaders(partial, context.world.secrets);
       const response = await context.client.requestFile(file.accession, file.fileName, rangeHeaders, context.signal);
       this.#hosts = response.hosts;
       const decision = decideResume(partial, response);
