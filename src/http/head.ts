@@ -20,16 +20,15 @@ export const MAX_HEAD_BYTES = 16_384;
  * undici would treat the raw bytes of an unknown transfer coding as the body, so any coding but `chunked` is invalid
  * here. A 204 or 304 has no body, but any of these is an error for this program anyway.
  */
-export function parseFraming(headers: HeaderFields): Framing {
-  const lengths = [headers['content-length'] ?? []].flat();
-  const codings = [headers['transfer-encoding'] ?? []].flat();
-  const fields = [
-    ...lengths.map((value) => `Content-Length: ${value}`),
-    ...codings.map((value) => `Transfer-Encoding: ${value}`),
-  ];
+export function parseFraming({ 'content-length': length, 'transfer-encoding': coding }: HeaderFields): Framing {
   // Such a response may be an attack and should be treated as an error (RFC 9112, section 6.3).
-  if (fields.length > 1) return { reason: `its length is stated more than once (${fields.join(', ')})` };
-  const [[length], [coding]] = [lengths, codings];
+  if (Array.isArray(length) || Array.isArray(coding) || (length !== undefined && coding !== undefined)) {
+    const fields = [
+      ...[length ?? []].flat().map((value) => `Content-Length: ${value}`),
+      ...[coding ?? []].flat().map((value) => `Transfer-Encoding: ${value}`),
+    ];
+    return { reason: `its length is stated more than once (${fields.join(', ')})` };
+  }
   if (coding?.toLowerCase() === 'chunked') return {};
   if (coding !== undefined) return { reason: `the transfer coding ${JSON.stringify(coding)} is not known` };
   if (length === undefined) return { endsWithConnection: true };
@@ -42,8 +41,10 @@ export function parseFraming(headers: HeaderFields): Framing {
 /** undici's parser refuses a head with two lengths without saying which. Finds them in the text of the head. */
 export function findFramingFault(text: string): string | undefined {
   const [head = ''] = text.split('\r\n\r\n', 1);
-  const find = (name: string) =>
-    [...head.matchAll(new RegExp(`^${name}:[ \\t]*(.*)$`, 'gim'))].map(([, value]) => `${value}`.trim());
+  const find = (name: string) => {
+    const values = [...head.matchAll(new RegExp(`^${name}:[ \\t]*(.*)$`, 'gim'))].map(([, value]) => `${value}`.trim());
+    return values.length > 1 ? values : values[0];
+  };
   const fields = ['content-length', 'transfer-encoding'].map((name) => [name, find(name)] as const);
   return parseFraming(Object.fromEntries(fields)).reason;
 }

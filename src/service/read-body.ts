@@ -14,8 +14,12 @@ const NO_COMPRESSION = ['identity', 'none', 'binary', 'aws-chunked', 'utf-8', 'u
 type OnBytes = (bytes: number) => void;
 
 export function readCodings({ headers }: Pick<HttpResponse, 'headers'>): readonly string[] {
-  const field = String(headers['content-encoding'] ?? '').toLowerCase();
-  const codings = field.split(',').flatMap((coding) => coding.trim() || []);
+  const field = headers['content-encoding'];
+  if (field === undefined) return [];
+  const codings = String(field)
+    .toLowerCase()
+    .split(',')
+    .flatMap((coding) => coding.trim() || []);
   // Next to another coding, it is not clear what such a name means.
   return NO_COMPRESSION.includes([...new Set(codings)].join()) ? [] : codings;
 }

@@ -49,8 +49,8 @@ interface Chain {
 
 export class Requester {
   readonly #options: ClientOptions;
-  /** By how many milliseconds this machine's clock is ahead of the `Date` of the last response. */
-  clockAheadMs: number | undefined;
+  /** The header of the last response, and when its request was sent and it arrived, in milliseconds since the epoch. */
+  #lastResponse: readonly [headers: HeaderFields, sentAt: number, receivedAt: number] | undefined;
   /**
    * URLs that were refused with a Retry-After. Their next requests go first: in a simulation (600 files, 64 jobs, one
    * request accepted per second, 5 retries), 2 files failed instead of 63.
@@ -98,6 +98,11 @@ export class Requester {
     }
   }
 
+  /** By how many milliseconds this machine's clock is ahead of the `Date` of the last response. */
+  get clockAheadMs(): number | undefined {
+    return this.#lastResponse && measureClockAhead(...this.#lastResponse);
+  }
+
   async #followRedirects(chain: Chain): Promise<TimedResponse> {
     for (let hop = 1; ; hop += 1) {
       const response = await this.#send(chain);
@@ -126,7 +131,7 @@ export class Requester {
         const receivedAt = world.now();
         // On the monotonic clock, because this machine's clock may have been set in the meantime.
         const elapsedMs = world.monotonic() - sentAt;
-        this.clockAheadMs = measureClockAhead(response.headers, receivedAt - elapsedMs, receivedAt);
+        this.#lastResponse = [response.headers, receivedAt - elapsedMs, receivedAt];
         this.#trace('<', `${response.status}`, response.headers);
         return { ...response, retryAfterMs: this.#pauseIfRequested(chain, response) };
       } finally {
