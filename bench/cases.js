@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ACCESSION, JOBS, least, overTls, peersOf, sh } from './commands.js';
+import { ACCESSION, curlAndSync, JOBS, least, overTls, peersOf, sh } from './commands.js';
 import { EIGHTHS, makeSums, names, sumsOfMissing } from './material.js';
 import { megabytes, memory } from './results.js';
 import { startArchive, startCutting } from './servers.js';
@@ -89,11 +89,17 @@ export const CASES = [
     await writeFile(list, lines(files));
     return { argv: least('small-files.js', link('NAME'), list, out, JOBS), before: fresh };
   }),
-  small(1.8, '`curl -Z --parallel-max 16`', async (context, files) => (await peersOf(context, files)).curl, ['curl']),
+  small(
+    1.8,
+    '`curl -Z --parallel-max 16`, then `sync` of the files',
+    async (context, files) => (await peersOf(context, files)).curl,
+    ['curl'],
+  ),
   small(0.6, '`aria2c -j16`', async (context, files) => (await peersOf(context, files)).aria2c, ['aria2c']),
   small(0.2, 'a shell loop of one curl per file', async (context, files) => (await peersOf(context, files)).loop),
   {
-    what: ({ files }) => `${files} files of 20 kB, ${LATENCY_MS} ms before each answer, against \`curl -Z\``,
+    what: ({ files }) =>
+      `${files} files of 20 kB, ${LATENCY_MS} ms before each answer, against \`curl -Z\`, then \`sync\``,
     needs: ['curl'],
     measure: async (context) =>
       against(await startArchive({ each: 1, bytes: 20_000, latencyMs: LATENCY_MS }), async ({ url }) => {
@@ -109,7 +115,7 @@ export const CASES = [
   toPipe(1, ' over TLS, against Node without checks', 'leastPipe', overTls),
   {
     what: ({ filings, files }) =>
-      `${files} files chosen by glob from ${filings} listed filings, ${LATENCY_MS} ms before each answer, against \`curl -Z\` with known names`,
+      `${files} files chosen by glob from ${filings} listed filings, ${LATENCY_MS} ms before each answer, against \`curl -Z\` with known names, then \`sync\``,
     needs: ['curl'],
     measure: async (context) => {
       const { filings, files } = context.sizes;
@@ -124,9 +130,8 @@ export const CASES = [
         const list = join(context.folder, 'listed.conf');
         const link = ([one, name]) => `${url}/v1/download?accession_no=${one}&file_name=${name}`;
         await writeFile(list, lines(chosen.map((file) => `url = "${link(file)}"\noutput = "${join(out, ...file)}"`)));
-        const curl = `curl -sSf -Z --create-dirs --parallel-max ${JOBS} -K`.split(' ');
         const ours = run('-i', input, '--include', '*.htm', '-d', out, '-j', JOBS);
-        return context.ratio(0.9, { ...ours, before: fresh }, { argv: [...curl, list], before: fresh });
+        return context.ratio(0.9, { ...ours, before: fresh }, { argv: curlAndSync(out, list), before: fresh });
       });
     },
   },

@@ -1,4 +1,5 @@
 // The measured command lines: those of `filings`, and those of other programs for the same files.
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +9,8 @@ export const KEY = 'bench-key';
 export const JOBS = '16';
 /**
  * So many files are set aside instead of deleted before the next run. ext4 passes over the numbers of recently deleted
- * files one by one, so after a deletion of 2,000 files, creating as many takes twice as long.
+ * files one by one, so after a deletion of 2,000 files, creating as many takes twice as long. They are flushed, or the
+ * first flush of the next run would have to write them.
  */
 const SET_ASIDE = { least: 50, most: 20_000 };
 
@@ -31,6 +33,7 @@ export function commands({ filings, url, folder, ca }) {
     if (length > SET_ASIDE.most || length < SET_ASIDE.least) await rm(out, { recursive: true, force: true });
     else await rename(out, join(folder, randomUUID()));
     await mkdir(out);
+    execFileSync('sync');
   };
   const link = (name) => `${url}/v1/download?accession_no=${ACCESSION}&file_name=${name}`;
   const run = (...args) => [...filings, 'download', ...args, '--base-url', url, '--api-key', KEY];
@@ -61,6 +64,12 @@ export function commands({ filings, url, folder, ca }) {
   };
 }
 
+/** `curl -Z -K LIST`, then a flush of its files, because curl flushes nothing. */
+export const curlAndSync = (out, list, ...options) => {
+  const script = 'out=$1; shift; curl -sSf -Z --create-dirs "$@" && find "$out" -type f -exec sync {} +';
+  return sh(script, out, '--parallel-max', JOBS, '-K', list, ...options);
+};
+
 /** `curl -Z`, aria2c and a shell loop for the same files, each with its own list. */
 export async function peersOf({ folder, url }, files) {
   const { out, fresh, link, header } = commands({ filings: [], folder, url });
@@ -72,7 +81,7 @@ export async function peersOf({ folder, url }, files) {
   await writeFile(lines, files.map((name) => `${link(name)} ${join(out, name)}\n`).join(''));
   const loop = 'while read -r url path; do curl -sSf -H "$1" -o "$path" "$url" || exit; done < "$2"';
   return {
-    curl: { argv: ['curl', '-sSf', '-Z', '--parallel-max', JOBS, '-H', header, '-K', curl], before: fresh },
+    curl: { argv: curlAndSync(out, curl, '-H', header), before: fresh },
     aria2c: {
       argv: ['aria2c', '-q', '-j', JOBS, '--file-allocation=none', '--header', header, '-d', out, '-i', aria],
       before: fresh,

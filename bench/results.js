@@ -81,8 +81,8 @@ Two commands run in turn, A B A B, after one run of each that is not counted: ${
 short. Times are medians of wall time and include the start of the process. The figure is the median of the ratios of the
 pairs, and the spread is their minimum and maximum. Memory is the peak of resident memory, the median of ${sizes.memoryRuns} runs; "other"
 is then the small case. Files come from nginx on the loopback interface, out of its page cache. Files with latency, and the
-one that is cut, come from servers of the benchmark. filings and Node's least flush every file and directory to disk;
-\`curl -Z\`, aria2c and the loop flush nothing.
+one that is cut, come from servers of the benchmark. filings and Node's least flush every file and directory to disk. curl
+flushes nothing, so \`sync\` flushes its files. aria2c and the loop flush nothing.
 
 The load average of the last 15 minutes was ${loadavg()[2].toFixed(1)} at the end. The benchmark itself causes 1 to 2 of it. Other work on
 the same machine makes all results noisy, so compare ratios, not times.
