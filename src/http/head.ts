@@ -13,7 +13,7 @@ export interface Framing {
   readonly endsWithConnection?: true;
 }
 
-/** The limit for all header fields of a response together. */
+/** The limit for all header fields of a response together, and for a status line or an interim response. */
 export const MAX_HEAD_BYTES = 16_384;
 
 /**
@@ -52,8 +52,6 @@ export function findFramingFault(text: string): string | undefined {
 /** The length of `HTTP/1.1 200`. */
 const MIN_STATUS_LINE_LENGTH = 12;
 const NOT_HTTP = 'it does not begin with HTTP/1.0 or HTTP/1.1 and a status';
-/** In characters. */
-const MAX_UNFINISHED_LENGTH = 65_536;
 /** Every control character except the tab (RFC 9112, section 4). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
@@ -85,7 +83,9 @@ export function skipInterimResponses(text: string) {
     rest = rest.slice(headEnd + 4);
   }
   if (!'HTTP/1.'.startsWith(rest.slice(0, 7))) return { reason: NOT_HTTP, rest };
-  return rest.length > MAX_UNFINISHED_LENGTH ? { reason: 'its head does not end', rest } : { rest };
+  return rest.length > MAX_HEAD_BYTES
+    ? { reason: 'its status line or an interim response is longer than 16 KiB', rest }
+    : { rest };
 }
 
 /**
