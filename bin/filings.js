@@ -37,8 +37,8 @@ main(world).then((status) => {
 });
 
 /**
- * Ends the process even if something, such as an open stdin, would keep it alive. Waits 50 ms, and for unwritten output
- * up to `retries` times 50 ms more.
+ * Ends the process even if something, such as an open stdin, would keep it alive. Waits 50 ms, and for unwritten output,
+ * which `process.exit` would lose, up to `retries` times 50 ms more.
  */
 function endSoon(retries) {
   const unwritten = [process.stdout, process.stderr].some((stream) => stream.writableLength > 0);

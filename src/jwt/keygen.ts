@@ -16,6 +16,7 @@ interface GeneratedKey {
  * P-256 (NIST SP 800-57 part 1, table 2).
  */
 const RSA_BITS = 3072;
+/** Node 20 hangs if its synchronous generator is collected while its key is exported as a JWK. */
 const generate = promisify(generateKeyPair);
 
 /**
