@@ -19,6 +19,9 @@ import { Watchdog } from './watchdog.ts';
 setFlagsFromString('--liftoff-only');
 // V8 then keeps the space for new objects small and collects it more often, which halves the memory of a long batch.
 setFlagsFromString('--semi-space-growth-factor=1');
+// V8 lets the space for old objects grow by half between two collections. By default it may grow to four times its size,
+// and a batch of 50,000 files takes 160 MB instead of 90.
+setFlagsFromString('--heap-growing-percent=50');
 
 /** Each address of a host gets a quarter of the connect timeout, so that a dead route leaves time for the next one. */
 const ADDRESSES_PER_TIMEOUT = 4;
