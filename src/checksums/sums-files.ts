@@ -14,6 +14,8 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 const TO_APPEND = O_RDWR | O_APPEND | O_NOFOLLOW;
 /** Longer than any line that is not an error, so that each block has the end of a line. */
 const BLOCK_BYTES = 1 << 21;
+/** Small, so that V8 soon frees the bytes and their lines: a `SHA256SUMS` may have a million. */
+const CHUNK_BYTES = 1 << 16;
 /** Longer than any line that this program writes. */
 const LINE_BUFFER_BYTES = 4096;
 
@@ -148,8 +150,10 @@ export class SumsFile {
     }
     const { parsedBytes: end } = this.#parser;
     this.#parser.rewind();
-    this.#index.add(this.#parser.add(readAt(fd, end, Math.min(size - end, BLOCK_BYTES))));
-    return size - end > BLOCK_BYTES;
+    const blockEnd = Math.min(size, end + BLOCK_BYTES);
+    for (let at = end; at < blockEnd; at += CHUNK_BYTES)
+      this.#index.add(this.#parser.add(readAt(fd, at, Math.min(blockEnd - at, CHUNK_BYTES))));
+    return size > blockEnd;
   }
 
   /**
