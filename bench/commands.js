@@ -8,9 +8,9 @@ export const ACCESSION = '0001234567-24-000001';
 export const KEY = 'bench-key';
 export const JOBS = '16';
 /**
- * So many files are set aside instead of deleted before the next run. ext4 passes over the numbers of recently deleted
- * files one by one, so after a deletion of 2,000 files, creating as many takes twice as long. They are flushed, or the
- * first flush of the next run would have to write them.
+ * Between these numbers, the files of a run are set aside before the next one, and not deleted. ext4 passes over the
+ * numbers of recently deleted files one by one, so after a deletion of 2,000 files, creating as many takes twice as long.
+ * More than `most` would need too much space, so there the figures include that time.
  */
 const SET_ASIDE = { least: 50, most: 20_000 };
 
@@ -33,6 +33,7 @@ export function commands({ filings, url, folder, ca }) {
     if (length > SET_ASIDE.most || length < SET_ASIDE.least) await rm(out, { recursive: true, force: true });
     else await rename(out, join(folder, randomUUID()));
     await mkdir(out);
+    // Or the first flush of the next run would have to write the files that are set aside.
     execFileSync('sync');
   };
   const link = (name) => `${url}/v1/download?accession_no=${ACCESSION}&file_name=${name}`;
