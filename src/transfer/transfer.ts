@@ -137,8 +137,8 @@ export class Transfer {
       return response;
     } catch (thrown) {
       const error = this.#hosts ? addHosts(this.#hosts, thrown) : thrown;
-      // A pipe cannot start again, and nothing can be resumed without a validator. So a retry would be useless.
-      const isStuck = !sink.isRestartable && sink.version.validator === undefined;
+      // A pipe cannot start again. So if the rest cannot be requested either, a retry would be useless.
+      const isStuck = !sink.isRestartable && !('range' in this.#rangeHeaders(this.#partial));
       throw isStuck && error instanceof FilingsError ? error.with({ retryable: false }) : error;
     }
   }
@@ -152,7 +152,7 @@ export class Transfer {
     const { file, sink, context } = this.#options;
     for (let partial = this.#partial; ; partial = { ...partial, bytes: 0 }) {
       this.requests += 1;
-      const rangeHeaders = makeRangeHeaders(partial, context.world.secrets);
+      const rangeHeaders = this.#rangeHeaders(partial);
       const response = await context.client.requestFile(file.accession, file.fileName, rangeHeaders, context.signal);
       this.#hosts = response.hosts;
       const decision = decideResume(partial, response);
@@ -165,6 +165,10 @@ export class Transfer {
       // The decision is `retry-whole`.
       this.#requireRestartable();
     }
+  }
+
+  #rangeHeaders(partial: PartialFile): Record<string, string> {
+    return makeRangeHeaders(partial, this.#options.context.world.secrets);
   }
 
   async #restart(response: ServiceResponse): Promise<void> {
